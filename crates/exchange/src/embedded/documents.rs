@@ -1,0 +1,151 @@
+//! The documents: collection, 0, id → the attempt that the document states (4 bytes, big-endian), then its JSON.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::{Stores, blocking};
+use crate::{Documents, ExchangeError, Fenced, limits};
+
+pub(super) struct EmbeddedDocuments(pub(super) Arc<Stores>);
+
+/// Within LMDB's 511 bytes by the limits on both parts.
+fn key(collection: &str, id: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(collection.len() + 1 + id.len());
+    key.extend_from_slice(collection.as_bytes());
+    key.push(0);
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
+fn split(key: &[u8], stored: &[u8]) -> Result<(u32, Value), ExchangeError> {
+    let damaged = |reason: String| ExchangeError::Damaged {
+        what: format!("the document {}", String::from_utf8_lossy(key).replace('\0', "/")),
+        reason,
+    };
+    let (attempt, json) =
+        stored.split_first_chunk().ok_or_else(|| damaged("shorter than its header".to_owned()))?;
+    let document = serde_json::from_slice(json).map_err(|error| damaged(error.to_string()))?;
+    Ok((u32::from_be_bytes(*attempt), document))
+}
+
+impl Stores {
+    fn put_document(
+        &self,
+        key: &[u8],
+        prepared: &limits::Prepared,
+        fenced: bool,
+    ) -> Result<Fenced, ExchangeError> {
+        self.write("write a document", |writing| {
+            if fenced {
+                let stored = self.documents.get(writing, key)?.and_then(|stored| stored.first_chunk());
+                match Fenced::judge(stored.map(|attempt| u32::from_be_bytes(*attempt)), prepared.attempt) {
+                    Fenced::Written => {}
+                    kept => return Ok(kept),
+                }
+            }
+            let mut value = Vec::with_capacity(4 + prepared.bytes.len());
+            value.extend_from_slice(&prepared.attempt.to_be_bytes());
+            value.extend_from_slice(&prepared.bytes);
+            self.documents.put(writing, key, &value)?;
+            Ok(Fenced::Written)
+        })
+    }
+
+    fn find_documents(
+        &self,
+        collection: &str,
+        equals: &[(String, Value)],
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Value>, ExchangeError> {
+        let from = key(collection, after.unwrap_or_default());
+        let mut past = collection.as_bytes().to_vec();
+        past.push(1);
+        let range = (Bound::Excluded(from.as_slice()), Bound::Excluded(past.as_slice()));
+        self.read("find documents", |reading| {
+            let mut page = Vec::new();
+            let mut bytes = 0;
+            for entry in self.documents.range(reading, &range)? {
+                let (key, stored) = entry?;
+                let (_, document) = split(key, stored)?;
+                if limits::passes(&document, equals) {
+                    page.push(document);
+                    bytes += stored.len();
+                    if page.len() == limit || bytes >= limits::MAX_PAGE_BYTES {
+                        break;
+                    }
+                }
+            }
+            Ok(page)
+        })
+    }
+}
+
+#[async_trait]
+impl Documents for EmbeddedDocuments {
+    async fn get(&self, collection: &str, id: &str) -> Result<Option<Value>, ExchangeError> {
+        limits::check_collection(collection)?;
+        limits::check_document_id(id)?;
+        let (stores, key) = (Arc::clone(&self.0), key(collection, id));
+        blocking(move || {
+            stores.read("read a document", |reading| match stores.documents.get(reading, &key)? {
+                Some(stored) => Ok(Some(split(&key, stored)?.1)),
+                None => Ok(None),
+            })
+        })
+        .await
+    }
+
+    async fn put(&self, collection: &str, id: &str, document: Value) -> Result<(), ExchangeError> {
+        let (stores, collection, id) = (Arc::clone(&self.0), collection.to_owned(), id.to_owned());
+        blocking(move || {
+            let prepared = limits::prepare_document(&collection, &id, None, document)?;
+            stores.put_document(&key(&collection, &id), &prepared, false).map(drop)
+        })
+        .await
+    }
+
+    async fn put_fenced(
+        &self,
+        collection: &str,
+        id: &str,
+        attempt: u32,
+        document: Value,
+    ) -> Result<Fenced, ExchangeError> {
+        let (stores, collection, id) = (Arc::clone(&self.0), collection.to_owned(), id.to_owned());
+        blocking(move || {
+            let prepared = limits::prepare_document(&collection, &id, Some(attempt), document)?;
+            stores.put_document(&key(&collection, &id), &prepared, true)
+        })
+        .await
+    }
+
+    async fn remove(&self, collection: &str, id: &str) -> Result<bool, ExchangeError> {
+        limits::check_collection(collection)?;
+        limits::check_document_id(id)?;
+        let (stores, key) = (Arc::clone(&self.0), key(collection, id));
+        blocking(move || {
+            stores.write("remove a document", |writing| Ok(stores.documents.delete(writing, &key)?))
+        })
+        .await
+    }
+
+    async fn find(
+        &self,
+        collection: &str,
+        equals: &[(&str, Value)],
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Value>, ExchangeError> {
+        limits::check_collection(collection)?;
+        limits::check_filter(equals, limit)?;
+        let (stores, collection) = (Arc::clone(&self.0), collection.to_owned());
+        let equals: Vec<_> =
+            equals.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
+        let after = after.map(str::to_owned);
+        blocking(move || stores.find_documents(&collection, &equals, after.as_deref(), limit)).await
+    }
+}
