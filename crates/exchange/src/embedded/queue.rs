@@ -72,8 +72,9 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
+/// Rounded up, so that no holder loses its message a fraction of a millisecond too soon.
 fn after(duration: Duration) -> u64 {
-    now_ms().saturating_add(duration.as_millis() as u64)
+    if duration.is_zero() { now_ms() } else { now_ms().saturating_add(duration.as_millis() as u64 + 1) }
 }
 
 impl Stores {
