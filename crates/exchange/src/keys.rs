@@ -382,6 +382,52 @@ mod tests {
         }
     }
 
+    /// Every string of up to three of these pieces, and long ones that differ only at their ends.
+    fn near_ids() -> Vec<String> {
+        let pieces = ["_", "a", "=", "~des2wf", "é"];
+        let mut ids = vec![String::new()];
+        let mut from = 0;
+        for _ in 0..3 {
+            let until = ids.len();
+            for index in from..until {
+                for piece in pieces {
+                    ids.push(format!("{}{piece}", ids[index]));
+                }
+            }
+            from = until;
+        }
+        for end in ["", "x", "y", "xx", "_x"] {
+            ids.push(format!("{}{end}", "a".repeat(130)));
+            ids.push(format!("{}{end}", "🧵".repeat(40)));
+        }
+        ids
+    }
+
+    // proves D4
+    #[test]
+    fn ids_that_nearly_meet_are_kept_apart() {
+        use std::collections::BTreeSet;
+        let ids = near_ids();
+        let hash = ContentHash::of(b"x");
+        let mut documents = BTreeSet::new();
+        let mut objects = BTreeSet::new();
+        let mut made = 0;
+        for file in &ids {
+            documents.insert(component_composite(1, file));
+            objects.insert(KEYS.job(file).result().into_string());
+            made += 1;
+            for node in &ids {
+                documents.insert(des2wf_wireframe_id(1, file, node));
+                documents.insert(wf2des_wireframe_id(1, file, node));
+                objects.insert(KEYS.snapshot(file, node, &hash).into_string());
+                objects.insert(KEYS.source_png(file, node, &hash, &hash).into_string());
+                made += 2;
+            }
+        }
+        assert_eq!(documents.len(), made);
+        assert_eq!(objects.len(), made);
+    }
+
     /// Ids as attackers and designers write them.
     fn outside_id() -> impl Strategy<Value = String> {
         prop_oneof![

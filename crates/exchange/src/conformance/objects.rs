@@ -41,8 +41,9 @@ pub async fn an_older_attempt_never_overwrites_a_newer_object(exchange: &Exchang
 /// The same under a race; readers meanwhile only ever see whole objects.
 pub async fn racing_attempts_leave_the_newest_object(exchange: &Exchange, _: Settings) {
     let key = format!("1/7/des2wf/{}/result.json", unique("job"));
-    let body =
-        |attempt: u32, writer: u32| format!("{attempt}/{writer};").repeat(2000 + 500 * attempt as usize);
+    let body = |attempt: u32, writer: u32| {
+        format!("{attempt}/{writer};").repeat(200_000 + 50_000 * attempt as usize)
+    };
     let reading = {
         let (exchange, key) = (exchange.clone(), key.clone());
         tokio::spawn(async move {
@@ -54,7 +55,7 @@ pub async fn racing_attempts_leave_the_newest_object(exchange: &Exchange, _: Set
                     let attempt: u32 = first.split('/').next().unwrap().parse().unwrap();
                     assert_eq!(
                         text,
-                        format!("{first};").repeat(2000 + 500 * attempt as usize),
+                        format!("{first};").repeat(200_000 + 50_000 * attempt as usize),
                         "a torn object"
                     );
                     assert!(attempt >= newest, "an older attempt came back");
