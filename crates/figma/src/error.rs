@@ -25,7 +25,9 @@ pub enum ReadError {
     #[error("the file is empty; save the answer of Figma's REST API, or a plugin's JSON_REST_V1 export")]
     Empty,
     /// More bytes than the limit.
-    #[error("the file has {bytes} bytes and the limit is {limit}; export the frame alone (GET /v1/files/:key/nodes?ids=…)")]
+    #[error(
+        "the file has {bytes} bytes and the limit is {limit}; export the frame alone (GET /v1/files/:key/nodes?ids=…)"
+    )]
     TooLarge {
         /// Its length, or the length at which unpacking stopped.
         bytes: u64,
@@ -121,10 +123,7 @@ impl ReadError {
 
 /// Turns the parser's line and column into a location.
 pub(crate) fn locate(bytes: &[u8], line: usize, column: usize) -> Location {
-    let before = bytes
-        .split_inclusive(|b| *b == b'\n')
-        .take(line.saturating_sub(1))
-        .map(<[u8]>::len)
-        .sum::<usize>();
+    let before =
+        bytes.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
     Location { line, column, offset: (before + column.saturating_sub(1)).min(bytes.len()) }
 }

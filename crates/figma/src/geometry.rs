@@ -38,8 +38,12 @@ impl Rect {
     /// A box from four numbers, or `None` where one is not finite, too far away, or a size is negative.
     pub fn new(x: f64, y: f64, width: f64, height: f64) -> Option<Self> {
         let sane = |v: f64| v.is_finite() && v.abs() <= FARTHEST;
-        (sane(x) && sane(y) && sane(width) && sane(height) && width >= 0.0 && height >= 0.0)
-            .then_some(Self { x, y, width, height })
+        (sane(x) && sane(y) && sane(width) && sane(height) && width >= 0.0 && height >= 0.0).then_some(Self {
+            x,
+            y,
+            width,
+            height,
+        })
     }
 
     /// Right edge.
@@ -63,6 +67,7 @@ impl Rect {
     }
 
     /// The smallest box around both.
+    #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         Self {
@@ -155,7 +160,10 @@ impl Affine {
 
     /// Where the point goes.
     pub fn apply(&self, point: Point) -> Point {
-        Point { x: self.a * point.x + self.c * point.y + self.e, y: self.b * point.x + self.d * point.y + self.f }
+        Point {
+            x: self.a * point.x + self.c * point.y + self.e,
+            y: self.b * point.x + self.d * point.y + self.f,
+        }
     }
 
     /// The upright box around a `size` placed by this transform.
@@ -171,7 +179,10 @@ impl Affine {
     /// Whether it only moves.
     pub fn is_translation(&self) -> bool {
         const NEAR: f64 = 1e-4;
-        (self.a - 1.0).abs() < NEAR && self.b.abs() < NEAR && self.c.abs() < NEAR && (self.d - 1.0).abs() < NEAR
+        (self.a - 1.0).abs() < NEAR
+            && self.b.abs() < NEAR
+            && self.c.abs() < NEAR
+            && (self.d - 1.0).abs() < NEAR
     }
 
     /// The undoing transform; `None` where it flattens the plane.

@@ -31,7 +31,11 @@ pub fn decompress<'b>(bytes: &'b [u8], limits: &Limits) -> Result<Cow<'b, [u8]>,
     let too_large = |bytes: u64| ReadError::TooLarge { bytes, limit: limits.bytes };
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         let length = bytes.len() as u64;
-        return if length > limits.bytes { Err(too_large(length)) } else { Ok(Cow::Borrowed(strip_mark(bytes))) };
+        return if length > limits.bytes {
+            Err(too_large(length))
+        } else {
+            Ok(Cow::Borrowed(strip_mark(bytes)))
+        };
     }
     // The last four bytes of a gzip stream are its length modulo 2^32: a good guess, never trusted.
     let hint = bytes.last_chunk::<4>().map_or(0, |tail| u64::from(u32::from_le_bytes(*tail)));

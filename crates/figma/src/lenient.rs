@@ -164,7 +164,10 @@ impl<T> Default for Object<T> {
 }
 
 /// Fills `value` from an object.
-pub(crate) fn fill<'de, T: Fields<'de>, A: MapAccess<'de>>(value: &mut T, map: &mut A) -> Result<(), A::Error> {
+pub(crate) fn fill<'de, T: Fields<'de>, A: MapAccess<'de>>(
+    value: &mut T,
+    map: &mut A,
+) -> Result<(), A::Error> {
     while let Some(Key(key)) = map.next_key()? {
         if !value.field(&key, map)? {
             map.next_value::<IgnoredAny>()?;

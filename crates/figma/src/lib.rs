@@ -18,6 +18,7 @@ mod raw;
 mod read;
 mod resolve;
 mod snapshot;
+mod style;
 mod text;
 mod warning;
 

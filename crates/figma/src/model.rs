@@ -263,6 +263,7 @@ pub struct ComponentFacts<'a> {
 
 /// One node, resolved.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "Figma's own flags, independent of each other")]
 pub struct Node<'a> {
     /// Figma's id.
     pub id: Cow<'a, str>,

@@ -302,7 +302,6 @@ pub(crate) struct RawNode<'de> {
 }
 
 impl<'de> Fields<'de> for RawNode<'de> {
-    #[expect(clippy::too_many_lines, reason = "a flat table from keys to fields")]
     fn field<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "id" => self.id = map.next_value()?,

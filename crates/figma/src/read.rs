@@ -51,13 +51,16 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Document<'a>, ReadEr
                 reason: format!("{what}, and then more; is this a fragment, its outer brace lost?"),
             });
         }
-        builder.warnings.add("trailing_bytes", None, || format!("bytes after the JSON were skipped, from {offset}"));
+        builder
+            .warnings
+            .add("trailing_bytes", None, || format!("bytes after the JSON were skipped, from {offset}"));
     }
     match found {
         Found::Nothing(what) => Err(ReadError::NotFigma { reason: format!("it is {what}, not an object") }),
         Found::ApiError { status, message } => Err(ReadError::ApiError { status, message }),
         Found::Neither => Err(ReadError::NotFigma {
-            reason: "it has neither `document` nor `nodes`, and is no node with `type` or `children`".to_owned(),
+            reason: "it has neither `document` nor `nodes`, and is no node with `type` or `children`"
+                .to_owned(),
         }),
         Found::Document => Ok(builder.finish()),
     }
@@ -124,7 +127,7 @@ impl<'de> Builder<'de> {
     fn close(&mut self, index: NodeIndex, raw: RawNode<'de>) {
         let end = self.nodes.len() as u32;
         let node = &mut self.nodes[index.at()];
-        self.geometry[index.at()] = resolve::take(node, raw, &mut self.warnings);
+        self.geometry[index.at()] = resolve::fill_in(node, raw, &mut self.warnings);
         node.end = end;
     }
 
@@ -255,7 +258,9 @@ impl<'de> Visitor<'de> for Top<'_, 'de> {
                     Scalar::Bool(true) => failed = true,
                     _ => {}
                 },
-                "message" => message = map.next_value::<Scalar<'de>>()?.text().map(Cow::into_owned).or(message),
+                "message" => {
+                    message = map.next_value::<Scalar<'de>>()?.text().map(Cow::into_owned).or(message);
+                }
                 other => {
                     bare |= other == "type";
                     if !raw.field(other, &mut map)? {
@@ -268,7 +273,10 @@ impl<'de> Visitor<'de> for Top<'_, 'de> {
             return Ok(Found::Document);
         }
         if failed && builder.nodes.len() == 1 {
-            return Ok(Found::ApiError { status, message: message.unwrap_or_else(|| "no message".to_owned()) });
+            return Ok(Found::ApiError {
+                status,
+                message: message.unwrap_or_else(|| "no message".to_owned()),
+            });
         }
         if !envelope && !bare {
             return Ok(Found::Neither);
@@ -393,8 +401,9 @@ impl<'de> Visitor<'de> for NodeSeed<'_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let Self { builder, parent, depth } = self;
-        let index =
-            builder.open(Some(parent), depth).map_err(|_| A::Error::custom("beyond the limits for layers"))?;
+        let index = builder
+            .open(Some(parent), depth)
+            .map_err(|_| A::Error::custom("beyond the limits for layers"))?;
         let mut raw = RawNode::default();
         while let Some(Key(key)) = map.next_key()? {
             if key == "children" {
@@ -434,9 +443,9 @@ impl<'de> Visitor<'de> for ChildrenSeed<'_, 'de> {
         let Self { builder, parent, depth } = self;
         while let Some(was_node) = seq.next_element_seed(NodeSeed { builder, parent, depth })? {
             if !was_node {
-                builder
-                    .warnings
-                    .add("child_not_a_node", None, || "an entry of `children` is not an object: skipped".to_owned());
+                builder.warnings.add("child_not_a_node", None, || {
+                    "an entry of `children` is not an object: skipped".to_owned()
+                });
             }
         }
         Ok(())

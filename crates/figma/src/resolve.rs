@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::f64::consts::TAU;
+use std::mem::take;
 
 use crate::lenient::{List, Object, Scalar};
-use crate::raw::{RawEffect, RawNode, RawPaint, RawPath, RawProperty, color, point};
+use crate::raw::{RawNode, RawProperty};
 use crate::{
-    Affine, Align, Arc, AutoLayout, Axis, BooleanOperation, ComponentFacts, Constraint, Effect, GradientKind,
-    GradientStop, Kind, Mask, Node, NodeIndex, Paint, PaintKind, Path, Placement, Point, PropertyDefinition,
-    PropertyValue, Rect, ScaleMode, Size, Sizing, Stroke, StrokeAlign, StrokeCap, StrokeJoin, Warnings, text,
+    Affine, Align, Arc, AutoLayout, Axis, BooleanOperation, ComponentFacts, Constraint, Kind, Mask, Node,
+    NodeIndex, Placement, Point, PropertyDefinition, Rect, Size, Sizing, Warnings, style, text,
 };
 
 /// What the file says of a node's place, kept until its ancestors are known.
@@ -66,44 +66,26 @@ pub(crate) fn blank<'a>(parent: Option<NodeIndex>, depth: u16) -> Node<'a> {
 }
 
 /// Fills a node from its raw fields and gives back what of its place is still open.
-pub(crate) fn take<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &mut Warnings) -> RawGeometry {
+pub(crate) fn fill_in<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &mut Warnings) -> RawGeometry {
     node.id = raw.take_id();
     node.kind = raw.kind.as_str().map_or(Kind::Unknown, Kind::from_name);
     if node.kind == Kind::Unknown {
         let name = raw.kind.as_str().unwrap_or("(none)").to_owned();
-        warnings.add("unknown_type", Some(&node.id), || format!("type {name:?} is not known: read as a plain layer"));
+        warnings.add("unknown_type", Some(&node.id), || {
+            format!("type {name:?} is not known: read as a plain layer")
+        });
     }
     let geometry = take_geometry(&raw, node, warnings);
+    node.stroke = style::stroke(&raw).map(Box::new);
+    node.layout = auto_layout(&raw).map(Box::new);
+    node.component = facts(&mut raw).map(Box::new);
     node.name = raw.name.text().unwrap_or_default();
     node.visible = raw.visible.boolean().unwrap_or(true);
     node.opacity = raw.opacity.number().unwrap_or(1.0).clamp(0.0, 1.0);
-    node.blend = raw.blend.as_str().and_then(blend);
-    node.fills = paints(raw.fills.as_ref().unwrap_or(&raw.background));
-    node.stroke = stroke(&raw.strokes, &raw.stroke_weight, &raw.stroke_sides).map(|mut stroke| {
-        stroke.align = match raw.stroke_align.as_str() {
-            Some("CENTER") => StrokeAlign::Center,
-            Some("OUTSIDE") => StrokeAlign::Outside,
-            _ => StrokeAlign::Inside,
-        };
-        stroke.cap = match raw.stroke_cap.as_str() {
-            None | Some("NONE") => StrokeCap::None,
-            Some("ROUND") => StrokeCap::Round,
-            Some("SQUARE") => StrokeCap::Square,
-            Some(_) => StrokeCap::Arrow,
-        };
-        stroke.join = match raw.stroke_join.as_str() {
-            Some("ROUND") => StrokeJoin::Round,
-            Some("BEVEL") => StrokeJoin::Bevel,
-            _ => StrokeJoin::Miter,
-        };
-        let dashes: Vec<f64> = raw.dashes.0.iter().filter_map(Scalar::number).collect();
-        if dashes.iter().all(|d| *d >= 0.0) && dashes.iter().sum::<f64>() > 0.0 {
-            stroke.dashes = dashes;
-        }
-        Box::new(stroke)
-    });
-    node.radii = radii(&raw.radius, &raw.radii);
-    node.effects = raw.effects.0.into_iter().filter_map(|Object(e)| effect(&e?)).collect();
+    node.blend = raw.blend.as_str().and_then(style::blend);
+    node.fills = style::paints(raw.fills.as_ref().unwrap_or(&raw.background));
+    node.radii = style::radii(&raw.radius, &raw.radii);
+    node.effects = raw.effects.0.into_iter().filter_map(|Object(e)| style::effect(&e?)).collect();
     node.mask = raw.is_mask.boolean().unwrap_or(false).then(|| match raw.mask_type.as_str() {
         Some("VECTOR") => Mask::Outline,
         Some("LUMINANCE") => Mask::Luminance,
@@ -111,8 +93,8 @@ pub(crate) fn take<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &mut
         _ => Mask::Alpha,
     });
     node.clips = raw.clips.boolean().unwrap_or(false);
-    node.fill_geometry = paths(raw.fill_geometry);
-    node.stroke_geometry = paths(raw.stroke_geometry);
+    node.fill_geometry = style::paths(raw.fill_geometry);
+    node.stroke_geometry = style::paths(raw.stroke_geometry);
     node.arc = raw.arc.0.map(|arc| Arc {
         start: arc.start.number().unwrap_or(0.0),
         end: arc.end.number().unwrap_or(TAU),
@@ -125,54 +107,62 @@ pub(crate) fn take<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &mut
         Some("EXCLUDE") => Some(BooleanOperation::Exclude),
         _ => None,
     };
-    let padding = [&raw.padding_top, &raw.padding_right, &raw.padding_bottom, &raw.padding_left];
-    node.layout = axis(raw.layout_mode.as_str()).map(|axis| {
-        let number = |v: &Scalar<'_>| v.number().unwrap_or(0.0);
-        let (spacing, counter_spacing) = match axis {
-            Axis::Grid => (number(&raw.grid_column_gap), number(&raw.grid_row_gap)),
-            _ => (number(&raw.spacing), number(&raw.counter_spacing)),
-        };
-        Box::new(AutoLayout {
-            axis,
-            wrap: raw.layout_wrap.as_str() == Some("WRAP"),
-            spacing,
-            counter_spacing,
-            padding: padding.map(number),
-            primary_align: align(&raw.primary_align),
-            counter_align: align(&raw.counter_align),
-            reverse_z: raw.reverse_z.boolean().unwrap_or(false),
-            strokes_included: raw.strokes_included.boolean().unwrap_or(false),
-        })
-    });
     node.placement.absolute = raw.layout_positioning.as_str() == Some("ABSOLUTE");
     if let Some(constraints) = raw.constraints.0 {
         node.placement.constraint_x = constraint(&constraints.horizontal);
         node.placement.constraint_y = constraint(&constraints.vertical);
     }
     if let Scalar::Text(characters) = raw.characters {
-        let style = raw.style.0.unwrap_or(raw.own_style);
-        let text = text(characters, &style, &raw.style_overrides.0, &raw.style_table.0);
+        let base = raw.style.0.unwrap_or(raw.own_style);
+        let text = text(characters, &base, &raw.style_overrides.0, &raw.style_table.0);
         node.text = Some(Box::new(text));
     }
-    let facts = ComponentFacts {
-        component_id: raw.component_id.text(),
-        properties: raw.properties.0.into_iter().filter_map(|(k, Object(p))| Some((k, value(p?, false).0))).collect(),
-        definitions: raw
-            .definitions
-            .0
-            .into_iter()
-            .filter_map(|(key, Object(property))| {
-                let (default, options) = value(property?, true);
-                Some(PropertyDefinition { key, default, options })
-            })
-            .collect(),
-        references: raw.references.0.into_iter().filter_map(|(field, key)| Some((field, key.text()?))).collect(),
-        overrides: raw.overrides.0.into_iter().filter_map(|Object(o)| o?.id.text()).collect(),
-    };
-    node.component = (facts != ComponentFacts::default()).then(|| Box::new(facts));
     node.styles = raw.styles.0.into_iter().filter_map(|(field, id)| Some((field, id.text()?))).collect();
     node.exported = !raw.exports.0.is_empty();
     geometry
+}
+
+fn auto_layout(raw: &RawNode<'_>) -> Option<AutoLayout> {
+    let axis = axis(raw.layout_mode.as_str())?;
+    let number = |v: &Scalar<'_>| v.number().unwrap_or(0.0);
+    let (spacing, counter_spacing) = match axis {
+        Axis::Grid => (number(&raw.grid_column_gap), number(&raw.grid_row_gap)),
+        _ => (number(&raw.spacing), number(&raw.counter_spacing)),
+    };
+    let padding = [&raw.padding_top, &raw.padding_right, &raw.padding_bottom, &raw.padding_left];
+    Some(AutoLayout {
+        axis,
+        wrap: raw.layout_wrap.as_str() == Some("WRAP"),
+        spacing,
+        counter_spacing,
+        padding: padding.map(number),
+        primary_align: align(&raw.primary_align),
+        counter_align: align(&raw.counter_align),
+        reverse_z: raw.reverse_z.boolean().unwrap_or(false),
+        strokes_included: raw.strokes_included.boolean().unwrap_or(false),
+    })
+}
+
+/// What ties the node to components, where anything does.
+fn facts<'a>(raw: &mut RawNode<'a>) -> Option<ComponentFacts<'a>> {
+    let property = |(key, Object(property)): (Cow<'a, str>, Object<RawProperty<'a>>)| {
+        Some((key, style::value(property?, false).0))
+    };
+    let definition = |(key, Object(property)): (Cow<'a, str>, Object<RawProperty<'a>>)| {
+        let (default, options) = style::value(property?, true);
+        Some(PropertyDefinition { key, default, options })
+    };
+    let facts = ComponentFacts {
+        component_id: take(&mut raw.component_id).text(),
+        properties: take(&mut raw.properties.0).into_iter().filter_map(property).collect(),
+        definitions: take(&mut raw.definitions.0).into_iter().filter_map(definition).collect(),
+        references: take(&mut raw.references.0)
+            .into_iter()
+            .filter_map(|(of, key)| Some((of, key.text()?)))
+            .collect(),
+        overrides: take(&mut raw.overrides.0).into_iter().filter_map(|Object(o)| o?.id.text()).collect(),
+    };
+    (facts != ComponentFacts::default()).then_some(facts)
 }
 
 fn take_geometry(raw: &RawNode<'_>, node: &mut Node<'_>, warnings: &mut Warnings) -> RawGeometry {
@@ -243,7 +233,9 @@ pub(crate) fn resolve(nodes: &mut [Node<'_>], geometry: &[RawGeometry], warnings
                 node.transform = Affine::translation(rect.x, rect.y);
             }
             if !node.kind.is_holder() {
-                warnings.add("no_bounds", Some(&node.id), || "a layer has no box: taken from what it holds".to_owned());
+                warnings.add("no_bounds", Some(&node.id), || {
+                    "a layer has no box: taken from what it holds".to_owned()
+                });
             }
         }
         if (placed[index] || content[index].is_some())
@@ -257,7 +249,8 @@ pub(crate) fn resolve(nodes: &mut [Node<'_>], geometry: &[RawGeometry], warnings
     let mut ids: Vec<&str> = nodes.iter().map(|n| n.id.as_ref()).filter(|id| !id.is_empty()).collect();
     ids.sort_unstable();
     for pair in ids.windows(2).filter(|pair| pair[0] == pair[1]) {
-        warnings.add("duplicate_id", Some(pair[0]), || format!("more than one layer has the id {:?}", pair[0]));
+        warnings
+            .add("duplicate_id", Some(pair[0]), || format!("more than one layer has the id {:?}", pair[0]));
     }
 }
 
@@ -350,7 +343,7 @@ fn settle_sizing(node: &mut Node<'_>, raw: &RawGeometry, parent: Option<&Node<'_
     node.placement.vertical = raw.sizing[1].unwrap_or_else(|| derive(false));
 }
 
-fn matrix(rows: &List<List<Scalar<'_>>>) -> Option<Affine> {
+pub(crate) fn matrix(rows: &List<List<Scalar<'_>>>) -> Option<Affine> {
     let [List(top), List(bottom)] = rows.0.as_slice() else { return None };
     let ([a, c, e], [b, d, f]) = (top.as_slice(), bottom.as_slice()) else { return None };
     let (a, b, c, d, e, f) = (a.number()?, b.number()?, c.number()?, d.number()?, e.number()?, f.number()?);
@@ -393,160 +386,4 @@ fn constraint(raw: &Scalar<'_>) -> Constraint {
         Some("SCALE") => Constraint::Scale,
         _ => Constraint::Start,
     }
-}
-
-fn blend(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "DARKEN" => "darken",
-        "MULTIPLY" => "multiply",
-        "LINEAR_BURN" | "COLOR_BURN" => "color-burn",
-        "LIGHTEN" => "lighten",
-        "SCREEN" => "screen",
-        "LINEAR_DODGE" | "COLOR_DODGE" => "color-dodge",
-        "OVERLAY" => "overlay",
-        "SOFT_LIGHT" => "soft-light",
-        "HARD_LIGHT" => "hard-light",
-        "DIFFERENCE" => "difference",
-        "EXCLUSION" => "exclusion",
-        "HUE" => "hue",
-        "SATURATION" => "saturation",
-        "COLOR" => "color",
-        "LUMINOSITY" => "luminosity",
-        _ => return None,
-    })
-}
-
-pub(crate) fn paints<'a>(raw: &List<Object<RawPaint<'a>>>) -> Vec<Paint<'a>> {
-    raw.0.iter().filter_map(|Object(p)| paint(p.as_ref()?)).collect()
-}
-
-fn paint<'a>(raw: &RawPaint<'a>) -> Option<Paint<'a>> {
-    let opacity = raw.opacity.number().unwrap_or(1.0).clamp(0.0, 1.0);
-    if raw.visible.boolean() == Some(false) || opacity == 0.0 {
-        return None;
-    }
-    let gradient = |kind| {
-        let mut stops: Vec<GradientStop> = raw
-            .stops
-            .0
-            .iter()
-            .filter_map(|Object(stop)| {
-                let stop = stop.as_ref()?;
-                let position = stop.position.number()?.clamp(0.0, 1.0);
-                Some(GradientStop { position, color: color(stop.color.0.as_ref()?) })
-            })
-            .collect();
-        stops.sort_by(|a, b| a.position.total_cmp(&b.position));
-        let handles: Vec<Point> = raw.handles.0.iter().filter_map(|Object(p)| point(p.as_ref()?)).collect();
-        let handles = match handles.as_slice() {
-            [start, end, across, ..] => [*start, *end, *across],
-            [start, end] => [*start, *end, Point { x: start.x - (end.y - start.y), y: start.y + end.x - start.x }],
-            _ => handles_from_transform(&raw.gradient_transform),
-        };
-        (!stops.is_empty()).then_some(PaintKind::Gradient { kind, handles, stops })
-    };
-    let kind = match raw.kind.as_str()? {
-        "SOLID" => PaintKind::Solid(color(raw.color.0.as_ref()?)),
-        "GRADIENT_LINEAR" => gradient(GradientKind::Linear)?,
-        "GRADIENT_RADIAL" => gradient(GradientKind::Radial)?,
-        "GRADIENT_ANGULAR" => gradient(GradientKind::Angular)?,
-        "GRADIENT_DIAMOND" => gradient(GradientKind::Diamond)?,
-        "IMAGE" | "VIDEO" | "EMOJI" | "PATTERN" => {
-            let transform = matrix(&raw.transform).filter(Affine::is_finite);
-            let scale = match raw.scale.as_str() {
-                Some("FIT") => ScaleMode::Fit,
-                Some("TILE") => ScaleMode::Tile,
-                Some("CROP" | "STRETCH") => ScaleMode::Crop,
-                _ => ScaleMode::Fill,
-            };
-            PaintKind::Image { reference: raw.image.clone().text(), scale, transform }
-        }
-        _ => return None,
-    };
-    if let PaintKind::Solid(color) = &kind
-        && color.a == 0.0
-    {
-        return None;
-    }
-    Some(Paint { kind, opacity, blend: raw.blend.as_str().and_then(blend) })
-}
-
-/// The plugin API gives the inverse: from the box's unit square to the gradient's.
-fn handles_from_transform(rows: &List<List<Scalar<'_>>>) -> [Point; 3] {
-    let inverse = matrix(rows).and_then(|m| m.inverse());
-    match inverse {
-        Some(m) => [(0.0, 0.5), (1.0, 0.5), (0.0, 1.0)].map(|(x, y)| m.apply(Point { x, y })),
-        None => [Point { x: 0.5, y: 0.0 }, Point { x: 0.5, y: 1.0 }, Point { x: 0.0, y: 0.0 }],
-    }
-}
-
-fn stroke<'a>(
-    raw: &List<Object<RawPaint<'a>>>,
-    weight: &Scalar<'_>,
-    sides: &Object<crate::raw::RawSides<'_>>,
-) -> Option<Stroke<'a>> {
-    let paints = paints(raw);
-    let weight = weight.number().unwrap_or(1.0);
-    let sides = sides.0.as_ref().map(|s| {
-        [&s.top, &s.right, &s.bottom, &s.left].map(|side| side.number().unwrap_or(0.0).clamp(0.0, 1000.0))
-    });
-    let visible = weight > 0.0 || sides.is_some_and(|s| s.iter().any(|w| *w > 0.0));
-    (!paints.is_empty() && visible && weight.is_finite()).then(|| Stroke {
-        paints,
-        weight: weight.clamp(0.0, 1000.0),
-        sides,
-        align: StrokeAlign::default(),
-        dashes: Vec::new(),
-        cap: StrokeCap::default(),
-        join: StrokeJoin::default(),
-    })
-}
-
-fn radii(radius: &Scalar<'_>, each: &List<Scalar<'_>>) -> [f64; 4] {
-    let sane = |v: &Scalar<'_>| v.number().unwrap_or(0.0).clamp(0.0, 100_000.0);
-    match each.0.as_slice() {
-        [a, b, c, d] => [sane(a), sane(b), sane(c), sane(d)],
-        _ => [sane(radius); 4],
-    }
-}
-
-fn effect(raw: &RawEffect<'_>) -> Option<Effect> {
-    if raw.visible.boolean() == Some(false) {
-        return None;
-    }
-    let color = raw.color.0.as_ref().map_or(crate::Color { a: 0.25, ..Default::default() }, color);
-    let offset = raw.offset.0.as_ref().and_then(point).unwrap_or_default();
-    let radius = raw.radius.number().unwrap_or(0.0).clamp(0.0, 1000.0);
-    let spread = raw.spread.number().unwrap_or(0.0).clamp(-1000.0, 1000.0);
-    match raw.kind.as_str()? {
-        "DROP_SHADOW" => Some(Effect::DropShadow { color, offset, radius, spread }),
-        "INNER_SHADOW" => Some(Effect::InnerShadow { color, offset, radius, spread }),
-        "LAYER_BLUR" => Some(Effect::LayerBlur { radius }),
-        "BACKGROUND_BLUR" => Some(Effect::BackgroundBlur { radius }),
-        _ => None,
-    }
-}
-
-fn paths<'a>(raw: List<Object<RawPath<'a>>>) -> Vec<Path<'a>> {
-    raw.0
-        .into_iter()
-        .filter_map(|Object(path)| {
-            let path = path?;
-            let even_odd = path.rule.as_str() == Some("EVENODD");
-            Some(Path { data: path.data.text().filter(|d| !d.is_empty())?, even_odd })
-        })
-        .collect()
-}
-
-/// A property's value (or default) and what it enumerates.
-fn value(raw: RawProperty<'_>, definition: bool) -> (PropertyValue<'_>, Vec<Cow<'_, str>>) {
-    let given = if definition { raw.default } else { raw.value };
-    let value = match raw.kind.as_str() {
-        Some("VARIANT") => PropertyValue::Variant(given.text().unwrap_or_default()),
-        Some("TEXT") => PropertyValue::Text(given.text().unwrap_or_default()),
-        Some("BOOLEAN") => PropertyValue::Boolean(given.boolean().unwrap_or(false)),
-        Some("INSTANCE_SWAP") => PropertyValue::Swap(given.text().unwrap_or_default()),
-        _ => PropertyValue::Other,
-    };
-    (value, raw.options.0.into_iter().filter_map(Scalar::text).collect())
 }

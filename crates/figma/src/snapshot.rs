@@ -126,7 +126,8 @@ fn find<'a>(
         if found.is_some() && !envelope {
             break;
         }
-        let inner = stacker::maybe_grow(64 << 10, 1 << 20, || find(child, id, maps, depth.saturating_add(1)))?;
+        let inner =
+            stacker::maybe_grow(64 << 10, 1 << 20, || find(child, id, maps, depth.saturating_add(1)))?;
         found = found.or(inner);
     }
     Ok(found)
@@ -240,7 +241,11 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
         // Up to here every whole number has an exact i64; `-0.0` becomes `0`.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        if value.fract() == 0.0 && value.abs() < EXACT { self.scalar(&(value as i64)) } else { self.scalar(&value) }
+        if value.fract() == 0.0 && value.abs() < EXACT {
+            self.scalar(&(value as i64))
+        } else {
+            self.scalar(&value)
+        }
     }
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
         self.scalar(&value)

@@ -215,7 +215,10 @@ fn style<'a>(raw: &RawTextStyle<'a>, under: TextStyle<'a>) -> TextStyle<'a> {
             .number()
             .filter(|h| *h > 0.0)
             .map_or(under.line_height, |h| LineHeight::Pixels(h.min(100_000.0))),
-        letter_spacing: raw.letter_spacing.number().map_or(under.letter_spacing, |s| s.clamp(-1000.0, 1000.0)),
+        letter_spacing: raw
+            .letter_spacing
+            .number()
+            .map_or(under.letter_spacing, |s| s.clamp(-1000.0, 1000.0)),
         case: match raw.case.as_str() {
             Some("UPPER") => TextCase::Upper,
             Some("LOWER") => TextCase::Lower,
@@ -230,7 +233,7 @@ fn style<'a>(raw: &RawTextStyle<'a>, under: TextStyle<'a>) -> TextStyle<'a> {
             Some(_) => TextDecoration::None,
             None => under.decoration,
         },
-        fills: raw.fills.as_ref().map(crate::resolve::paints).or(under.fills),
+        fills: raw.fills.as_ref().map(crate::style::paints).or(under.fills),
     }
 }
 

@@ -1,0 +1,561 @@
+//! From an outline to a wireframe: what the kit can express becomes its components, the rest stays as frames, texts
+//! and placeholders. Nothing that can be read is dropped (D10), and what lies on top stays on top.
+
+use heddle_figma::{
+    Align, Axis, Color, Document as Source, Effect, Kind, LineHeight, Node as SourceNode, NodeIndex, Paint,
+    PaintKind, Rect, TextAlign, Warnings,
+};
+use serde::Serialize;
+
+use crate::graphics::{Action, Appearance, Classification, RenderedKind};
+use crate::kit::{Kit, Row};
+use crate::lexicon::Archetype;
+use crate::library::{Extent, Place, TextSlot};
+use crate::outline::{Outline, Part, Role, is_painted};
+use crate::select::{Choice, Decision, Selector, round};
+use crate::wireframe::{
+    Document, IconWrite, KitInstance, Layout, Node, NodeKind, SlotWrite, Summary, Tone, WIREFRAME_SCHEMA,
+};
+
+/// A component of the design and how well the kit realises it: what part K of the score measures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComponentRegion {
+    /// Its layer.
+    pub node_id: String,
+    /// Fit of the kit component, 0 where none was found.
+    pub fit: f64,
+    /// √area.
+    #[serde(skip)]
+    pub weight: f64,
+}
+
+/// What assembly made.
+pub struct Assembly {
+    /// The wireframe, its `_id` still empty.
+    pub wireframe: Document,
+    /// What was decided on graphics, and what became of them, in document order.
+    pub graphics: Vec<Appearance>,
+    /// What was decided on components.
+    pub decisions: Vec<Decision>,
+    /// The design's components, outermost realised or fallen back.
+    pub regions: Vec<ComponentRegion>,
+    /// What could not be done well.
+    pub warnings: Warnings,
+}
+
+/// Builds the wireframe.
+pub fn assemble(outline: &Outline<'_, '_>, kit: &Kit, graphics: Classification) -> Assembly {
+    let frame = outline.node(outline.frame);
+    let mut builder = Builder {
+        outline,
+        kit,
+        selector: Selector::new(kit, outline),
+        graphics,
+        nodes: Vec::new(),
+        regions: Vec::new(),
+        warnings: Warnings::default(),
+        origin: frame.bounds,
+    };
+    builder.frame(outline.frame, None);
+    let Builder { selector, graphics, nodes, regions, warnings, .. } = builder;
+    let mut wireframe = Document {
+        id: String::new(),
+        schema: WIREFRAME_SCHEMA,
+        based_on: 1,
+        page_type: 0,
+        memos: [],
+        name: frame.name.to_string(),
+        source_node_id: frame.id.to_string(),
+        size: Extent { width: frame.bounds.width, height: frame.bounds.height },
+        summary: Summary::default(),
+        reading_order: reading_order(&nodes),
+        nodes,
+    };
+    wireframe.summarise();
+    Assembly {
+        wireframe,
+        graphics: graphics.into_values().collect(),
+        decisions: selector.decisions,
+        regions,
+        warnings,
+    }
+}
+
+struct Builder<'o, 'd, 'a, 'k> {
+    outline: &'o Outline<'d, 'a>,
+    kit: &'k Kit,
+    selector: Selector<'k>,
+    graphics: Classification,
+    nodes: Vec<Node>,
+    regions: Vec<ComponentRegion>,
+    warnings: Warnings,
+    origin: Rect,
+}
+
+impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
+    fn source(&self, index: NodeIndex) -> &'d SourceNode<'a> {
+        self.outline.node(index)
+    }
+
+    fn place(&self, rect: Rect) -> Place {
+        Place {
+            x: round(rect.x - self.origin.x),
+            y: round(rect.y - self.origin.y),
+            width: round(rect.width),
+            height: round(rect.height),
+        }
+    }
+
+    fn push(&mut self, index: NodeIndex, parent: Option<usize>, suffix: &str, kind: NodeKind) -> usize {
+        let source = self.source(index);
+        self.nodes.push(Node {
+            id: format!("wf:{}{suffix}", source.id),
+            parent: parent.map(|at| self.nodes[at].id.clone()),
+            parent_at: parent,
+            name: source.name.to_string(),
+            source_ids: vec![source.id.to_string()],
+            place: self.place(source.bounds),
+            absolute: source.placement.absolute,
+            kind,
+        });
+        self.nodes.len() - 1
+    }
+
+    /// A layer and all below it. Nesting is bounded by the reader's limit; the stack grows with it.
+    fn layer(&mut self, index: NodeIndex, parent: usize) {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.layer_inner(index, parent));
+    }
+
+    fn layer_inner(&mut self, index: NodeIndex, parent: usize) {
+        let part = self.outline.part(index);
+        if !part.seen {
+            return;
+        }
+        match part.role {
+            Role::None => {}
+            Role::Text => self.text(index, parent),
+            Role::Divider => {
+                let tone = divider_tone(self.source(index));
+                self.push(index, Some(parent), "", NodeKind::Divider { tone });
+            }
+            Role::Image => self.image(index, parent, ""),
+            Role::Graphic => self.graphic(index, parent),
+            Role::Surface => self.surface(index, parent),
+            Role::Container => self.container(index, parent),
+        }
+    }
+
+    fn children(&mut self, index: NodeIndex, parent: usize) {
+        let document: &'d Source<'a> = self.outline.document;
+        for child in document.children(index) {
+            self.layer(child, parent);
+        }
+    }
+
+    fn frame(&mut self, index: NodeIndex, parent: Option<usize>) {
+        let source = self.source(index);
+        let mut kind = frame_kind(source);
+        if parent.is_none()
+            && let NodeKind::Frame { fill, .. } = &mut kind
+        {
+            // A screen without a fill of its own stands on white paper.
+            *fill = fill.or(Some(Tone(255)));
+        }
+        let at = self.push(index, parent, "", kind);
+        if self.outline.part(index).image_background {
+            self.image(index, at, ":image");
+        }
+        self.children(index, at);
+    }
+
+    fn container(&mut self, index: NodeIndex, parent: usize) {
+        let (source, part) = (self.source(index), self.outline.part(index).clone());
+        let asks = part.archetype.is_some() || source.kind == Kind::Instance;
+        if asks && let Some(choice) = self.selector.choose(self.outline, index) {
+            self.instance(index, parent, choice);
+            return;
+        }
+        if is_leaf_component(source, &part) {
+            self.warnings.add("no_kit_match", Some(&source.id), || {
+                format!("the kit has nothing for {:?}: its layers are kept instead", source.name)
+            });
+            self.regions.push(ComponentRegion {
+                node_id: source.id.to_string(),
+                fit: 0.0,
+                weight: weight(source),
+            });
+        }
+        // A wrapper that only wraps is left out (F38); its content keeps its place.
+        let kept = self.outline.document.children(index).filter(|c| is_kept(self.outline.part(*c))).count();
+        let wraps = !is_painted(source) && !part.image_background && !clips_content(self.outline, index);
+        if wraps && kept <= 1 {
+            self.children(index, parent);
+        } else {
+            self.frame(index, Some(parent));
+        }
+    }
+
+    fn text(&mut self, index: NodeIndex, parent: usize) {
+        let source = self.source(index);
+        let Some(text) = source.text.as_deref() else { return };
+        let first = text.runs.first().map_or(&text.style, |run| &run.style);
+        let kind = NodeKind::Text {
+            characters: text.characters.to_string(),
+            font_size: text.style.size,
+            font_weight: text.style.weight,
+            line_height: match text.style.line_height {
+                LineHeight::Pixels(height) => Some(height),
+                LineHeight::Auto => None,
+            },
+            align: match text.align {
+                TextAlign::Left => "left",
+                TextAlign::Center => "center",
+                TextAlign::Right => "right",
+                TextAlign::Justified => "justified",
+            },
+            tone: ink(first.fills.as_deref().unwrap_or(&source.fills)),
+        };
+        self.push(index, Some(parent), "", kind);
+    }
+
+    fn image(&mut self, index: NodeIndex, parent: usize, suffix: &str) {
+        let (source, part) = (self.source(index), self.outline.part(index));
+        let archetype =
+            if suffix.is_empty() { part.archetype.unwrap_or(Archetype::Image) } else { Archetype::Image };
+        let archetype = if archetype == Archetype::Avatar { Archetype::Avatar } else { Archetype::Image };
+        let Rect { width, height, .. } = source.bounds;
+        let choice = self.selector.atom(archetype, width, height).filter(|c| c.fit >= 0.15);
+        let kind = match choice {
+            Some(choice) if suffix.is_empty() => NodeKind::Instance(self.kit_instance(choice)),
+            _ => NodeKind::Image { radii: source.radii },
+        };
+        self.push(index, Some(parent), suffix, kind);
+    }
+
+    /// What an icon shows, as far as names tell: its component's, else its own.
+    fn icon_name(&self, source: &'d SourceNode<'a>) -> &'d str {
+        let component = source.component_id().and_then(|id| self.outline.document.components.get(id));
+        component.map_or(source.name.as_ref(), |meta| meta.name.as_ref())
+    }
+
+    fn graphic(&mut self, index: NodeIndex, parent: usize) {
+        let source = self.source(index);
+        let Rect { width, height, .. } = source.bounds;
+        let tone = graphic_tone(self.outline.document, index);
+        let preserve = self.graphics.get(&index).is_some_and(|a| a.action == Action::Preserve);
+        let (kind, rendered) = if preserve {
+            (NodeKind::Graphic { source_id: source.id.to_string(), tone }, RenderedKind::Preserved)
+        } else if width.max(height) > 96.0 {
+            let image = self.selector.atom(Archetype::Image, width, height).filter(|c| c.fit >= 0.15);
+            match image {
+                Some(choice) => (NodeKind::Instance(self.kit_instance(choice)), RenderedKind::Kit),
+                None => (NodeKind::Image { radii: source.radii }, RenderedKind::Ink),
+            }
+        } else {
+            match self.selector.icon(self.icon_name(source), width, height).filter(|c| c.fit >= 0.2) {
+                Some(choice) => (NodeKind::Instance(self.kit_instance(choice)), RenderedKind::Kit),
+                None => (NodeKind::Ink { tone }, RenderedKind::Ink),
+            }
+        };
+        self.push(index, Some(parent), "", kind);
+        if let Some(appearance) = self.graphics.get_mut(&index) {
+            appearance.rendered_kind = Some(rendered);
+        }
+    }
+
+    fn surface(&mut self, index: NodeIndex, parent: usize) {
+        let (source, part) = (self.source(index), self.outline.part(index).clone());
+        if part.archetype.is_some()
+            && source.kind == Kind::Instance
+            && let Some(choice) = self.selector.choose(self.outline, index)
+        {
+            self.instance(index, parent, choice);
+            return;
+        }
+        let kind =
+            NodeKind::Box { fill: surface_fill(source), stroke: stroke_tone(source), radii: radii(source) };
+        self.push(index, Some(parent), "", kind);
+    }
+
+    fn kit_instance(&self, choice: Choice) -> KitInstance {
+        let row = &self.kit.rows[choice.row];
+        KitInstance {
+            row: row.key.clone(),
+            entry_id: row.entry_id.clone(),
+            name: row.name.clone(),
+            component_key: row.component_key.clone(),
+            component_node_id: row.component_node_id.clone(),
+            source_hash: row.source_hash.clone(),
+            variant_props: row.variant_props.clone(),
+            texts: Vec::new(),
+            cleared: Vec::new(),
+            icons: Vec::new(),
+            fit: round(choice.fit),
+        }
+    }
+
+    fn instance(&mut self, index: NodeIndex, parent: usize, choice: Choice) {
+        let source = self.source(index);
+        let row = &self.kit.rows[choice.row];
+        let mut instance = self.kit_instance(choice);
+        let texts = self.outline.texts_below(index).to_vec();
+        let slots = assign(self.outline.document, source.bounds, &texts, row);
+        for (text, slot) in texts.iter().zip(&slots) {
+            let (text, slot) = (self.source(*text), &row.slots[*slot]);
+            instance.texts.push(SlotWrite {
+                path: slot.path.clone(),
+                characters: text.characters().unwrap_or_default().to_owned(),
+                source_ids: vec![text.id.to_string()],
+                property: slot.property.clone(),
+                visibility: slot.visibility.clone().filter(|_| !slot.shown),
+            });
+        }
+        let unused = row.slots.iter().enumerate().filter(|(at, slot)| slot.shown && !slots.contains(at));
+        instance.cleared = unused.map(|(_, slot)| slot.path.clone()).collect();
+        let id = format!("wf:{}", source.id);
+        let mut icons = row.icon_places();
+        for graphic in self.outline.graphics_below(index) {
+            let icon = icons.next();
+            let Some(appearance) = self.graphics.get_mut(&graphic) else { continue };
+            appearance.covered_by = Some(id.clone());
+            appearance.rendered_kind = Some(match icon {
+                Some((nested, _)) if appearance.action == Action::Preserve => {
+                    let source_id = appearance.node_id.clone();
+                    instance.icons.push(IconWrite { path: nested.path.clone(), source_id });
+                    RenderedKind::PreservedInKit
+                }
+                Some(_) => RenderedKind::Kit,
+                None => RenderedKind::Covered,
+            });
+        }
+        self.regions.push(ComponentRegion {
+            node_id: source.id.to_string(),
+            fit: instance.fit,
+            weight: weight(source),
+        });
+        self.push(index, Some(parent), "", NodeKind::Instance(instance));
+    }
+}
+
+fn weight(source: &SourceNode<'_>) -> f64 {
+    source.bounds.area().max(1.0).sqrt()
+}
+
+fn is_kept(part: &Part) -> bool {
+    part.seen && part.role != Role::None
+}
+
+/// A component of the design that is not merely made of others: where the kit has nothing for it, something is
+/// missing.
+fn is_leaf_component(source: &SourceNode<'_>, part: &Part) -> bool {
+    source.kind == Kind::Instance && part.controls == 0 && part.texts <= 6 && part.images <= 1
+}
+
+/// Whether leaving the layer out would show what it cuts off.
+fn clips_content(outline: &Outline<'_, '_>, index: NodeIndex) -> bool {
+    let node = outline.node(index);
+    node.clips && outline.document.children(index).any(|c| !node.bounds.covers(&outline.node(c).bounds, 1.0))
+}
+
+/// For each text in document order its slot: order is kept, and among orders the one whose places and sizes agree
+/// best. There are at least as many slots as texts.
+fn assign(document: &Source<'_>, region: Rect, texts: &[NodeIndex], row: &Row) -> Vec<usize> {
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let read = |places: Vec<Place>| {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        sort_for_reading(&mut order, |at| places[*at]);
+        order
+    };
+    let relative = |place: Place, width: f64, height: f64| Place {
+        x: place.x / width.max(1.0),
+        y: place.y / height.max(1.0),
+        width: place.width / width.max(1.0),
+        height: place.height / height.max(1.0),
+    };
+    let text_place = |index: &NodeIndex| {
+        let bounds = document.node(*index).bounds;
+        let place = Place {
+            x: bounds.x - region.x,
+            y: bounds.y - region.y,
+            width: bounds.width,
+            height: bounds.height,
+        };
+        relative(place, region.width, region.height)
+    };
+    let text_order = read(texts.iter().map(text_place).collect());
+    let slot_place = |slot: &TextSlot| relative(slot.place, row.size.width, row.size.height);
+    let slot_order = read(row.slots.iter().map(slot_place).collect());
+    let size = |index: NodeIndex| document.node(index).text.as_deref().map_or(12.0, |t| t.style.size);
+    let cost = |text: usize, slot: usize| {
+        let (index, slot) = (texts[text], &row.slots[slot]);
+        let (a, b) = (text_place(&index), slot_place(slot));
+        let off = (a.y - b.y).abs() + 0.6 * (a.x - b.x).abs();
+        let scale = (size(index).max(1.0) / slot.font_size.max(1.0)).ln().abs();
+        off + 0.4 * scale + if slot.shown { 0.0 } else { 0.35 }
+    };
+    // best[t][s]: cheapest way to place the first t texts in the first s slots.
+    let (count, slots) = (text_order.len(), slot_order.len());
+    let mut best = vec![vec![f64::INFINITY; slots + 1]; count + 1];
+    best[0].fill(0.0);
+    for t in 1..=count {
+        for s in t..=slots {
+            let taken = best[t - 1][s - 1] + cost(text_order[t - 1], slot_order[s - 1]);
+            best[t][s] = best[t][s - 1].min(taken);
+        }
+    }
+    let mut chosen = vec![0; count];
+    let (mut t, mut s) = (count, slots);
+    while t > 0 && s > 0 {
+        if s > t && best[t][s] >= best[t][s - 1] {
+            s -= 1;
+        } else {
+            chosen[text_order[t - 1]] = slot_order[s - 1];
+            (t, s) = (t - 1, s - 1);
+        }
+    }
+    chosen
+}
+
+/// Sorts for reading: in rows from the top, each from the left. Boxes share a row where their middles are near.
+fn sort_for_reading<T: Copy>(items: &mut [T], place: impl Fn(&T) -> Place) {
+    let middle = |p: Place| p.y + p.height / 2.0;
+    items.sort_by(|a, b| middle(place(a)).total_cmp(&middle(place(b))));
+    let mut start = 0;
+    while start < items.len() {
+        let first = place(&items[start]);
+        let mut end = start + 1;
+        while end < items.len() && middle(place(&items[end])) - middle(first) <= 0.5 * first.height {
+            end += 1;
+        }
+        items[start..end].sort_by(|a, b| place(a).x.total_cmp(&place(b).x));
+        start = end;
+    }
+}
+
+/// Ids of what says or shows something, siblings sorted for reading, parents before children.
+fn reading_order(nodes: &[Node]) -> Vec<String> {
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        if let Some(parent) = node.parent_at {
+            below[parent].push(at);
+        }
+    }
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut stack = vec![0];
+    while let Some(at) = stack.pop() {
+        let Some(node) = nodes.get(at) else { break };
+        if !matches!(node.kind, NodeKind::Frame { .. } | NodeKind::Box { .. } | NodeKind::Divider { .. }) {
+            order.push(node.id.clone());
+        }
+        let children = &mut below[at];
+        sort_for_reading(children, |child| nodes[*child].place);
+        stack.extend(children.iter().rev());
+    }
+    order
+}
+
+fn frame_kind(source: &SourceNode<'_>) -> NodeKind {
+    let layout = source.layout.as_deref().map(|layout| Layout {
+        axis: match layout.axis {
+            Axis::Horizontal => "horizontal",
+            Axis::Vertical => "vertical",
+            Axis::Grid => "grid",
+        },
+        wrap: layout.wrap,
+        spacing: if layout.primary_align == Align::SpaceBetween { 0.0 } else { layout.spacing },
+        counter_spacing: layout.counter_spacing,
+        padding: layout.padding,
+    });
+    NodeKind::Frame {
+        fill: surface_fill(source),
+        stroke: stroke_tone(source),
+        radii: radii(source),
+        clips: source.clips,
+        layout,
+    }
+}
+
+fn radii(source: &SourceNode<'_>) -> [f64; 4] {
+    if source.kind == Kind::Ellipse {
+        [source.bounds.width.min(source.bounds.height) / 2.0; 4]
+    } else {
+        source.radii
+    }
+}
+
+/// Greys that a wireframe has.
+const SURFACES: [u8; 7] = [0x2b, 0x5c, 0x9a, 0xcf, 0xe6, 0xf3, 0xff];
+
+fn quantized(color: Color) -> Tone {
+    // Perceived lightness, over white where it is not opaque.
+    let luminance = color.luminance() * color.a + (1.0 - color.a);
+    let lightness = luminance.cbrt() * 255.0;
+    let nearest = SURFACES.iter().min_by_key(|tone| (f64::from(**tone) - lightness).abs() as u32);
+    Tone(nearest.copied().unwrap_or(255))
+}
+
+fn paint_color(paint: &Paint<'_>) -> Option<Color> {
+    match &paint.kind {
+        PaintKind::Solid(_) => paint.solid(),
+        PaintKind::Gradient { stops, .. } => {
+            let n = stops.len().max(1) as f64;
+            let mean = |part: fn(&Color) -> f64| stops.iter().map(|s| part(&s.color)).sum::<f64>() / n;
+            Some(Color {
+                r: mean(|c| c.r),
+                g: mean(|c| c.g),
+                b: mean(|c| c.b),
+                a: mean(|c| c.a) * paint.opacity,
+            })
+        }
+        PaintKind::Image { .. } => None,
+    }
+}
+
+/// The grey of the topmost paint that shows.
+fn surface_fill(source: &SourceNode<'_>) -> Option<Tone> {
+    let visible = source.fills.iter().rev().filter_map(paint_color).find(|c| c.a * source.opacity > 0.04);
+    let color = visible.map(|c| Color { a: c.a * source.opacity, ..c });
+    let shadow = source.effects.iter().any(|e| matches!(e, Effect::DropShadow { .. }));
+    color.map(quantized).or((shadow && source.fills.is_empty()).then_some(Tone(255)))
+}
+
+fn stroke_tone(source: &SourceNode<'_>) -> Option<Tone> {
+    let stroke = source.stroke.as_deref().and_then(|s| s.paints.iter().rev().find_map(paint_color));
+    let shadow = source.effects.iter().any(|e| matches!(e, Effect::DropShadow { .. }));
+    // Elevation is an outline in a wireframe.
+    stroke.map(|c| Tone(quantized(c).0.min(0xcf))).or(shadow.then_some(Tone(0xcf)))
+}
+
+fn divider_tone(source: &SourceNode<'_>) -> Tone {
+    let stroke = source.stroke.as_deref().and_then(|s| s.paints.iter().rev().find_map(paint_color));
+    let color = stroke.or_else(|| source.fills.iter().rev().find_map(paint_color));
+    Tone(color.map_or(0xcf, |c| quantized(c).0.min(0xe6)))
+}
+
+/// Ink for texts: dark, grey or light, as the design has it.
+fn ink(paints: &[Paint<'_>]) -> Tone {
+    let Some(color) = paints.iter().rev().find_map(paint_color) else { return Tone(0x2b) };
+    let lightness = (color.luminance() * color.a + (1.0 - color.a)).cbrt();
+    Tone(match lightness {
+        l if l > 0.9 => 0xff,
+        l if l > 0.78 => 0xcf,
+        l if l > 0.55 => 0x80,
+        l if l > 0.4 => 0x5c,
+        _ => 0x2b,
+    })
+}
+
+fn graphic_tone(document: &Source<'_>, index: NodeIndex) -> Tone {
+    let painted = document.subtree(index).map(|i| &document.nodes[i as usize]);
+    let mut colors = painted.filter(|n| n.shown).filter_map(|n| {
+        let fill = n.fills.iter().rev().find_map(paint_color);
+        fill.or_else(|| n.stroke.as_deref().and_then(|s| s.paints.iter().find_map(paint_color)))
+    });
+    match colors.next() {
+        Some(color) if color.luminance() > 0.8 => Tone(0xff),
+        Some(color) if color.luminance() > 0.35 => Tone(0x80),
+        _ => Tone(0x2b),
+    }
+}

@@ -1,0 +1,303 @@
+//! From a library file to the registry's documents (D6, D7).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use heddle_figma::{ComponentFacts, Document, Kind, NodeIndex, PropertyValue, Rect, Warnings};
+
+use crate::library::{
+    Entry, Extent, INDEX_SCHEMA_VERSION, Lineage, Nested, PROCESSOR_VERSION, Place, Target, TextSlot, Variant,
+};
+
+/// What a sweep made of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sweep {
+    /// The documents, by id.
+    pub entries: Vec<Entry>,
+    /// What was skipped or is odd.
+    pub warnings: Warnings,
+}
+
+/// Sweeps every component set, and every component outside of one, at any depth (F31).
+pub fn sweep(
+    document: &Document<'_>,
+    target: Target,
+    project_id: i64,
+    file_key: &str,
+    source_hash: &str,
+) -> Sweep {
+    let mut warnings = document.warnings.clone();
+    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut index = 0;
+    while (index as usize) < document.nodes.len() {
+        let at = NodeIndex(index);
+        let node = document.node(at);
+        match node.kind {
+            Kind::ComponentSet | Kind::Component => {
+                let mut entry = entry(document, at, &mut warnings);
+                entry.project_id = project_id;
+                entry.id = identity(&entry, target, project_id, file_key);
+                entry.lineage = Lineage {
+                    source_file: file_key.to_owned(),
+                    source_hash: source_hash.to_owned(),
+                    processor_version: PROCESSOR_VERSION.to_owned(),
+                    index_schema_version: INDEX_SCHEMA_VERSION,
+                };
+                if let Some(before) = entries.insert(entry.id.clone(), entry) {
+                    warnings.add("duplicate_entry", before.component_node_id.as_deref(), || {
+                        format!(
+                            "{:?} shares its publish key with another: the later one is registered",
+                            before.name
+                        )
+                    });
+                }
+                index = node.end;
+            }
+            Kind::Instance => index = node.end,
+            _ => index += 1,
+        }
+    }
+    if entries.is_empty() {
+        warnings.add("no_components", None, || "the file has no components to register".to_owned());
+    }
+    Sweep { entries: entries.into_values().collect(), warnings }
+}
+
+fn identity(entry: &Entry, target: Target, project_id: i64, file_key: &str) -> String {
+    match (target, &entry.component_key) {
+        (Target::Kit, Some(key)) => format!("{project_id}_{key}"),
+        _ => format!("{project_id}_{file_key}_{}", entry.component_node_id.as_deref().unwrap_or_default()),
+    }
+}
+
+fn filled(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn entry(document: &Document<'_>, at: NodeIndex, warnings: &mut Warnings) -> Entry {
+    let node = document.node(at);
+    let is_set = node.kind == Kind::ComponentSet;
+    let (key, name) = if is_set {
+        let meta = document.component_sets.get(&node.id);
+        (meta.map(|m| m.key.as_ref()), meta.map(|m| m.name.as_ref()))
+    } else {
+        let meta = document.components.get(&node.id);
+        (meta.map(|m| m.key.as_ref()), meta.map(|m| m.name.as_ref()))
+    };
+    let masters: Vec<NodeIndex> = if is_set {
+        document.children(at).filter(|c| document.node(*c).kind == Kind::Component).collect()
+    } else {
+        vec![at]
+    };
+    let definitions = node.facts();
+    let mut axes = axes(definitions);
+    let mut variants: Vec<Variant> = Vec::new();
+    for master in &masters {
+        let mut variant = variant(document, *master);
+        if is_set {
+            let known: Vec<&str> = axes.keys().map(String::as_str).collect();
+            variant.variant_props = variant_props(&document.node(*master).name, &known);
+        }
+        variants.push(variant);
+    }
+    if axes.is_empty() {
+        for variant in &variants {
+            for (axis, value) in &variant.variant_props {
+                let values: &mut Vec<String> = axes.entry(axis.clone()).or_default();
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+        }
+    }
+    let conflicts = conflicts(&variants);
+    for conflict in &conflicts {
+        warnings.add("conflicting_variants", Some(&node.id), || {
+            format!("{:?} has more than one variant {conflict:?}: none of them can be selected", node.name)
+        });
+    }
+    let mut defaults: BTreeMap<String, String> = BTreeMap::new();
+    for definition in definitions.map(|d| d.definitions.as_slice()).unwrap_or_default() {
+        if let PropertyValue::Variant(value) = &definition.default {
+            defaults.insert(definition.key.to_string(), value.to_string());
+        }
+    }
+    if defaults.is_empty()
+        && let Some(first) = variants.first()
+    {
+        defaults.clone_from(&first.variant_props);
+    }
+    let default = variants.iter().find(|v| v.variant_props == defaults).or(variants.first());
+    let (text_slots, default_size) =
+        default.map_or_else(Default::default, |v| (v.text_slots.clone(), v.size));
+    Entry {
+        id: String::new(),
+        project_id: 0,
+        name: name.filter(|n| !n.is_empty()).unwrap_or(&node.name).to_owned(),
+        family: family(document, at),
+        component_key: key.and_then(filled),
+        component_node_id: filled(&node.id),
+        variant_properties: axes,
+        variant_defaults: defaults,
+        variants,
+        text_slots,
+        default_size,
+        conflicts,
+        lineage: Lineage::default(),
+    }
+}
+
+/// The nearest section above, else the top-level frame, else the page.
+fn family(document: &Document<'_>, at: NodeIndex) -> String {
+    let mut name = String::new();
+    for above in document.ancestors(at) {
+        let node = document.node(above);
+        match node.kind {
+            Kind::Section => return node.name.to_string(),
+            Kind::Canvas if name.is_empty() => return node.name.to_string(),
+            Kind::Canvas | Kind::Document | Kind::Envelope => return name,
+            _ => name = node.name.to_string(),
+        }
+    }
+    name
+}
+
+fn axes(definitions: Option<&ComponentFacts<'_>>) -> BTreeMap<String, Vec<String>> {
+    let definitions = definitions.map(|d| d.definitions.as_slice()).unwrap_or_default();
+    definitions
+        .iter()
+        .filter(|d| matches!(d.default, PropertyValue::Variant(_)))
+        .map(|d| (d.key.to_string(), d.options.iter().map(ToString::to_string).collect()))
+        .collect()
+}
+
+/// `Size=sm, State=on` by axis. Where the axes are known, values may hold commas and equals signs.
+pub(crate) fn variant_props(name: &str, known: &[&str]) -> BTreeMap<String, String> {
+    let mut starts: Vec<(usize, &str)> = known
+        .iter()
+        .filter_map(|axis| {
+            let at = name.match_indices(axis).map(|(at, _)| at).find(|at| {
+                let opens = *at == 0 || name[..*at].trim_end().ends_with(',');
+                opens && name[at + axis.len()..].trim_start().starts_with('=')
+            })?;
+            Some((at, *axis))
+        })
+        .collect();
+    starts.sort_unstable();
+    if starts.is_empty() {
+        return name
+            .split(',')
+            .filter_map(|part| part.split_once('='))
+            .map(|(axis, value)| (axis.trim().to_owned(), value.trim().to_owned()))
+            .collect();
+    }
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([name.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .filter_map(|((at, axis), end)| {
+            let value = name[at + axis.len()..end].trim_start().strip_prefix('=')?;
+            Some(((*axis).to_owned(), value.trim().trim_end_matches(',').trim().to_owned()))
+        })
+        .collect()
+}
+
+/// The value of an axis: by its exact name first, then by its name less a prefix that ends in `/` (F17).
+pub fn axis_value<'m>(props: &'m BTreeMap<String, String>, axis: &str) -> Option<&'m str> {
+    let last = |name: &'m str| name.rsplit('/').next().unwrap_or(name).trim();
+    props
+        .get(axis)
+        .or_else(|| props.iter().find(|(name, _)| last(name) == axis).map(|(_, value)| value))
+        .map(String::as_str)
+}
+
+fn conflicts(variants: &[Variant]) -> Vec<BTreeMap<String, String>> {
+    let mut seen = BTreeSet::new();
+    let mut twice = BTreeSet::new();
+    for variant in variants.iter().filter(|v| !v.variant_props.is_empty()) {
+        if !seen.insert(&variant.variant_props) {
+            twice.insert(variant.variant_props.clone());
+        }
+    }
+    twice.into_iter().collect()
+}
+
+fn variant(document: &Document<'_>, master: NodeIndex) -> Variant {
+    let node = document.node(master);
+    let (text_slots, nested_components) = layers(document, master);
+    Variant {
+        node_id: node.id.to_string(),
+        component_key: document.components.get(&node.id).map(|m| m.key.to_string()).unwrap_or_default(),
+        variant_props: BTreeMap::new(),
+        size: Extent { width: node.size.width, height: node.size.height },
+        text_slots,
+        nested_components,
+    }
+}
+
+/// Path of each node below `master`, with ordinals where siblings share a name (F26).
+pub(crate) fn paths(document: &Document<'_>, master: NodeIndex) -> HashMap<NodeIndex, Vec<String>> {
+    let mut paths: HashMap<NodeIndex, Vec<String>> = HashMap::from([(master, Vec::new())]);
+    let mut taken: HashMap<NodeIndex, BTreeSet<String>> = HashMap::new();
+    for index in document.subtree(master).skip(1).map(NodeIndex) {
+        let node = document.node(index);
+        let Some(parent) = node.parent else { continue };
+        let siblings = taken.entry(parent).or_default();
+        let mut name = node.name.to_string();
+        let mut ordinal = 2;
+        while !siblings.insert(name.clone()) {
+            name = format!("{}[{ordinal}]", node.name);
+            ordinal += 1;
+        }
+        let mut path = paths.get(&parent).cloned().unwrap_or_default();
+        path.push(name);
+        paths.insert(index, path);
+    }
+    paths
+}
+
+fn layers(document: &Document<'_>, master: NodeIndex) -> (Vec<TextSlot>, Vec<Nested>) {
+    let paths = paths(document, master);
+    let origin = document.node(master).bounds;
+    let place = |r: Rect| Place { x: r.x - origin.x, y: r.y - origin.y, width: r.width, height: r.height };
+    let (mut slots, mut nested) = (Vec::new(), Vec::new());
+    for index in document.subtree(master).skip(1).map(NodeIndex) {
+        let node = document.node(index);
+        let path = || paths.get(&index).cloned().unwrap_or_default();
+        if node.kind == Kind::Instance {
+            let id = node.component_id().unwrap_or_default();
+            let meta = document.components.get(id);
+            let set = meta.and_then(|m| document.component_sets.get(m.set_id.as_ref()?));
+            let name = set.map(|s| &s.name).or(meta.map(|m| &m.name)).unwrap_or(&node.name);
+            if node.shown {
+                nested.push(Nested {
+                    path: path(),
+                    component_id: id.to_owned(),
+                    name: name.to_string(),
+                    place: place(node.bounds),
+                });
+            }
+        }
+        let Some(text) = node.text.as_deref() else { continue };
+        let reference = |field: &str| {
+            let references = &node.facts()?.references;
+            references.iter().find(|(of, _)| of == field).map(|(_, key)| key.to_string())
+        };
+        // The nearest layer that a boolean property hides decides for all below it.
+        let visibility = std::iter::once(index)
+            .chain(document.ancestors(index).take_while(|a| *a != master))
+            .find_map(|at| {
+                let references = &document.node(at).facts()?.references;
+                references.iter().find(|(of, _)| of == "visible").map(|(_, key)| key.to_string())
+            });
+        slots.push(TextSlot {
+            path: path(),
+            default: text.characters.to_string(),
+            place: place(node.bounds),
+            font_size: text.style.size,
+            shown: node.shown,
+            property: reference("characters"),
+            visibility,
+        });
+    }
+    (slots, nested)
+}
