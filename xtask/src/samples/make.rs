@@ -279,8 +279,7 @@ fn write(node: &mut Node, characters: &str) -> Vec<&'static str> {
     characters.clone_into(&mut text.characters);
     text.spans.clear();
     if characters.chars().any(is_cjk) {
-        let style = text.style.japanese();
-        text.style = super::paint::Type { name: "", ..style };
+        text.style = text.style.japanese();
         return vec!["characters", "fontFamily", "fontPostScriptName", "fontWeight"];
     }
     vec!["characters"]

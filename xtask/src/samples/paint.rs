@@ -210,9 +210,9 @@ impl Type {
         Self { spacing, ..self }
     }
 
-    /// The same style set in the Japanese typeface, which has two weights.
+    /// The style's sizes in the Japanese typeface, which has two weights. It is no named style any more.
     pub const fn japanese(self) -> Self {
         let weight = if self.weight >= 600 { 700 } else { 400 };
-        Self { family: Family::NotoSansJp, weight, spacing: 0.0, ..self }
+        Self { name: "", family: Family::NotoSansJp, weight, spacing: 0.0, ..self }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::data::tint;
 use super::style::{
-    BODY_M, BODY_S, CAPTION, EVERGREEN, FOREST, INK, LABEL_M, LABEL_S, LINE, MOSS, NUMERAL, PAPER, SLATE,
-    TITLE_M, TITLE_S, centred, corner, icon, low, picture,
+    BODY_S, CAPTION, EVERGREEN, FOREST, INK, LABEL_M, LABEL_S, LINE, MOSS, NUMERAL, PAPER, SLATE, TITLE_M,
+    TITLE_S, centred, corner, icon, low, picture,
 };
 use crate::samples::library::{Library, Pick};
 use crate::samples::node::{Node, Pin, Place, column, frame, rect, row, text, vector};
@@ -216,22 +216,4 @@ fn promo(library: &Library, pick: &Pick) -> Node {
         );
     let card = frame("", 358.0, 160.0).radius(24.0).fill(ground);
     card.child(drawing.pin(Pin::End(8.0), Pin::End(0.0))).child(words.pin(Pin::Start(20.0), Pin::Middle(0.0)))
-}
-
-/// A panel of the host's desk: a title, a note and room for content.
-pub fn panel(name: &str, title: &str, note: &str) -> Node {
-    let words = column("Words").fill_width().gap(2.0);
-    let words = words
-        .child(text("Title", TITLE_S, title).fill(INK).fill_width())
-        .child(text("Note", BODY_S, note).fill(SLATE).fill_width());
-    let panel = column(name).pad(24.0, 24.0).gap(20.0).radius(20.0).fill(PAPER).elevation(&low());
-    panel.child(row("Head").fill_width().gap(16.0).middle().child(words))
-}
-
-/// Words of a card, for screens that make their own.
-pub fn words(title: &str, body: &str) -> Node {
-    let words = column("Words").fill_width().gap(4.0);
-    words
-        .child(text("Title", TITLE_M, title).fill(INK).fill_width())
-        .child(text("Body", BODY_M, body).fill(SLATE).fill_width())
 }

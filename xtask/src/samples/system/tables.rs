@@ -2,7 +2,7 @@
 
 use super::style::{
     BODY_S, CAPTION, EVERGREEN, INK, LABEL_M, LABEL_S, LINE, MIST, MOSS, PAPER, PERSIMMON, RICE, SLATE, SUN,
-    TITLE_M, icon,
+    TITLE_M,
 };
 use crate::samples::library::{Library, Pick};
 use crate::samples::node::{Node, Pin, Place, column, ellipse, frame, rect, ring, row, text, vector};
@@ -145,7 +145,7 @@ fn curve(values: &[f64]) -> String {
     path
 }
 
-fn area(library: &Library, pick: &Pick) -> Node {
+fn area(_: &Library, pick: &Pick) -> Node {
     let (values, before, names): (&[f64], &[f64], _) = if pick.is("Points", "7") {
         (&[0.32, 0.4, 0.36, 0.52, 0.74, 0.9, 0.66], &[0.28, 0.3, 0.34, 0.42, 0.55, 0.68, 0.5], DAYS)
     } else {
@@ -168,7 +168,6 @@ fn area(library: &Library, pick: &Pick) -> Node {
         .child(vector("Before", &curve(before), size).line(MIST, 1.5).dashes(&[4.0, 4.0]))
         .child(vector("Now", &line, size).line(EVERGREEN, 2.5))
         .child(dot);
-    let _ = library;
     column("").sized(640.0, 260.0).gap(12.0).child(plot).child(axis(names))
 }
 
@@ -187,10 +186,4 @@ fn bars(_: &Library, pick: &Pick) -> Node {
         plot = plot.child(slot.child(bar.pin(Pin::Both(0.0, 0.0), Pin::Scale(1.0 - height, *height))));
     }
     column("").sized(320.0, 180.0).gap(10.0).child(plot).child(axis(names))
-}
-
-/// A short way to an icon with a number, used in heads of panels.
-pub fn pill(library: &Library, words: &str) -> Node {
-    let pill = row("Pill").tall(32.0).pad(0.0, 12.0).gap(4.0).middle().radius(16.0).stroke(LINE, 1.0);
-    pill.child(text("Words", LABEL_S, words).fill(INK)).child(icon(library, "chevron-down", 16.0, SLATE))
 }
