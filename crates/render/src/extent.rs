@@ -1,7 +1,7 @@
 //! What each node covers with its descendants, found before drawing: it decides what can be left out, which clips
 //! change anything, and how far filters and masks reach.
 
-use heddle_figma::{Document, Effect, Kind, Node, NodeIndex, Rect};
+use heddle_figma::{Document, Effect, Kind, Node, NodeIndex, Rect, StrokeAlign};
 
 /// What is known of a node before it is drawn.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,9 +104,16 @@ fn own_bounds(node: &Node<'_>) -> Option<Rect> {
         return None;
     }
     let mut grow: f64 = 0.0;
-    if let Some(stroke) = &node.stroke {
+    if let Some(stroke) = node.stroke.as_ref().filter(|_| !is_unknown(node)) {
         let widest = stroke.sides.map_or(stroke.weight, |s| s.into_iter().fold(0.0, f64::max));
-        grow = grow.max(widest * 2.0);
+        let boxed = node.kind.is_frame_like() || matches!(node.kind, Kind::Rectangle | Kind::Ellipse);
+        grow = match (stroke.align, boxed) {
+            (StrokeAlign::Inside, true) => 0.0,
+            (StrokeAlign::Center, true) => widest / 2.0,
+            (StrokeAlign::Outside, true) => widest,
+            // Pointed corners reach further.
+            (_, false) => widest * 2.0,
+        };
     }
     if let Some(text) = &node.text {
         // Letters hang out of their boxes, and ours may be wider than the designer's.

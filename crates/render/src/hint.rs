@@ -15,8 +15,12 @@ pub const LARGEST_ICON: f64 = 72.0;
 /// Whether a subtree is small enough, and unknown enough, to be drawn as one icon.
 pub fn is_icon(extents: &Extents, index: NodeIndex) -> bool {
     let extent = extents.of(index);
+    // What is small is one icon; what is long is rather a row of several.
     extent.only_unknown
-        && extent.bounds.is_some_and(|b| b.width <= LARGEST_ICON * 1.5 && b.height <= LARGEST_ICON * 1.5)
+        && extent.bounds.is_some_and(|b| {
+            let (longer, shorter) = (b.width.max(b.height), b.width.min(b.height));
+            longer <= 30.0 || (longer <= LARGEST_ICON && longer <= shorter * 1.7)
+        })
 }
 
 /// The first paint in a subtree.

@@ -288,15 +288,17 @@ impl Painter<'_> {
         }
         self.image_used = true;
         let mark = (shorter * 0.36).clamp(12.0, 88.0);
-        let place = Affine {
+        // Upright, however the image is turned.
+        let center = self.to_picture(&node.transform);
+        let center = center.apply(Point { x: node.size.width / 2.0, y: node.size.height / 2.0 });
+        let to_picture = Affine {
             a: mark / 24.0,
             b: 0.0,
             c: 0.0,
             d: mark / 24.0,
-            e: (node.size.width - mark) / 2.0,
-            f: (node.size.height - mark) / 2.0,
+            e: center.x - mark / 2.0,
+            f: center.y - mark / 2.0,
         };
-        let to_picture = self.to_picture(&node.transform).after(&place);
         self.out.push_str("<use href=\"#image\"");
         write::transform(&mut self.out, "transform", &to_picture);
         if alpha < 0.9995 {

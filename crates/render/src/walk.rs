@@ -111,9 +111,15 @@ impl<'d> Painter<'d> {
             self.warn("bad_path", node, "path data that could not be read was left out");
         }
         let own_shadow = self.casts_own_shadow(node, &outline);
-        let opacity = self.wrap(walk, node, leaf, !own_shadow, &bounds);
+        let backdrop = if own_shadow || node.effects.is_empty() { None } else { self.backdrop(index) };
+        let opacity = self.wrap(walk, node, leaf, !own_shadow && backdrop.is_none(), &bounds);
         if own_shadow && !node.effects.is_empty() {
-            self.drop_shadows(node, &outline, &spot);
+            self.drop_shadows(&node.effects, node, &outline, &spot);
+        } else if let Some(backdrop) = backdrop {
+            let backdrop = document.node(backdrop);
+            let spot = self.spot(backdrop);
+            let (outline, _) = Outline::of(backdrop, &spot);
+            self.drop_shadows(&node.effects, backdrop, &outline, &spot);
         }
         match node.kind {
             Kind::Text => self.text(node, &spot, opacity),
