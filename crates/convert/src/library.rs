@@ -4,16 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which of the two libraries a sweep is for, with the facts that differ (D6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// The wireframe kit: `wireframe_component`, `_id` = `{project_id}_{component_key}`.
-    Kit,
-    /// The design system: `design_component`, `_id` = `{project_id}_{file_key}_{node_id}`.
-    Design,
-}
-
 /// Version of the shape of [`Entry`].
 pub const INDEX_SCHEMA_VERSION: u32 = 1;
 /// Version of what the sweep makes of a file; entries of an older one are stale.
@@ -138,7 +128,7 @@ pub struct Lineage {
 /// One registry document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Document id; see [`Target`].
+    /// Document id: by publish key for a kit, by node for a design system (D6).
     #[serde(rename = "_id")]
     pub id: String,
     /// The project that it is registered for.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use heddle_figma::{ComponentFacts, Document, Kind, NodeIndex, PropertyValue, Rect, Warnings};
 
 use crate::library::{
-    Entry, Extent, INDEX_SCHEMA_VERSION, Lineage, Nested, PROCESSOR_VERSION, Place, Target, TextSlot, Variant,
+    Entry, Extent, INDEX_SCHEMA_VERSION, Lineage, Nested, PROCESSOR_VERSION, Place, TextSlot, Variant,
 };
 
 /// What a sweep made of a file.
@@ -17,14 +17,20 @@ pub struct Sweep {
     pub warnings: Warnings,
 }
 
-/// Sweeps every component set, and every component outside of one, at any depth (F31).
-pub fn sweep(
-    document: &Document<'_>,
-    target: Target,
-    project_id: i64,
-    file_key: &str,
-    source_hash: &str,
-) -> Sweep {
+/// The file that a sweep is of.
+#[derive(Debug, Clone, Copy)]
+pub struct LibraryFile<'f> {
+    /// The project that it is registered for.
+    pub project_id: i64,
+    /// Figma's key of the file.
+    pub file_key: &'f str,
+    /// SHA-256 of its bytes, in hex.
+    pub source_hash: &'f str,
+}
+
+/// Sweeps every component set, and every component outside of one, at any depth (F31). `identity` gives an entry its
+/// `_id`: the rule differs between the kit and the design system.
+pub fn sweep(document: &Document<'_>, file: LibraryFile<'_>, identity: &dyn Fn(&Entry) -> String) -> Sweep {
     let mut warnings = document.warnings.clone();
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     let mut index = 0;
@@ -34,11 +40,11 @@ pub fn sweep(
         match node.kind {
             Kind::ComponentSet | Kind::Component => {
                 let mut entry = entry(document, at, &mut warnings);
-                entry.project_id = project_id;
-                entry.id = identity(&entry, target, project_id, file_key);
+                entry.project_id = file.project_id;
+                entry.id = identity(&entry);
                 entry.lineage = Lineage {
-                    source_file: file_key.to_owned(),
-                    source_hash: source_hash.to_owned(),
+                    source_file: file.file_key.to_owned(),
+                    source_hash: file.source_hash.to_owned(),
                     processor_version: PROCESSOR_VERSION.to_owned(),
                     index_schema_version: INDEX_SCHEMA_VERSION,
                 };
@@ -60,13 +66,6 @@ pub fn sweep(
         warnings.add("no_components", None, || "the file has no components to register".to_owned());
     }
     Sweep { entries: entries.into_values().collect(), warnings }
-}
-
-fn identity(entry: &Entry, target: Target, project_id: i64, file_key: &str) -> String {
-    match (target, &entry.component_key) {
-        (Target::Kit, Some(key)) => format!("{project_id}_{key}"),
-        _ => format!("{project_id}_{file_key}_{}", entry.component_node_id.as_deref().unwrap_or_default()),
-    }
 }
 
 fn filled(text: &str) -> Option<String> {

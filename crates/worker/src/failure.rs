@@ -1,0 +1,60 @@
+//! Why a job did not go on, sorted by what follows from it.
+
+use heddle_exchange::ExchangeError;
+
+use crate::SourceError;
+use crate::pipeline::ConversionError;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It will never be done: the run fails with this message, which is fit for designers.
+    Permanent { message: String },
+    /// It may be done later: the message comes again.
+    Passing { attempted: &'static str, cause: Cause },
+    /// A newer attempt is at work: nothing more is to be done for this one.
+    Superseded { by: u32 },
+    /// Someone else holds the message now: nothing more may be written.
+    Lost,
+    /// A test ended the job here.
+    Died,
+}
+
+impl Trouble {
+    pub fn permanent(message: impl Into<String>) -> Self {
+        Self::Permanent { message: message.into() }
+    }
+
+    /// What a failed call of the exchange means for the job.
+    pub fn from_exchange(attempted: &'static str) -> impl Fn(ExchangeError) -> Self {
+        move |error| match error {
+            ExchangeError::Backend { .. } => Self::Passing { attempted, cause: error.into() },
+            ExchangeError::Refused { .. } | ExchangeError::Damaged { .. } => {
+                Self::permanent(format!("Heddle could not {attempted}: {error}."))
+            }
+        }
+    }
+}
+
+impl From<SourceError> for Trouble {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Unusable { message } => Self::Permanent { message },
+            SourceError::Unavailable { .. } => {
+                Self::Passing { attempted: "read the source", cause: error.into() }
+            }
+        }
+    }
+}
+
+impl From<ConversionError> for Trouble {
+    fn from(error: ConversionError) -> Self {
+        match error {
+            ConversionError::Refused { message, .. } => Self::Permanent { message },
+            ConversionError::Unavailable { .. } => {
+                Self::Passing { attempted: "convert", cause: error.into() }
+            }
+        }
+    }
+}
