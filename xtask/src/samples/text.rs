@@ -38,7 +38,7 @@ fn advance(family: Family, weight: u16, character: char) -> f64 {
             let metrics = font.glyph_metrics(Size::new(1000.0), LocationRef::default());
             metrics.advance_width(glyph).map(|width| f64::from(width) / 1000.0)
         };
-        lookup(family).or_else(|| lookup(Family::NotoSansJp)).unwrap_or(0.5)
+        [family, Family::Inter, Family::NotoSansJp].into_iter().find_map(lookup).unwrap_or(0.5)
     })
 }
 

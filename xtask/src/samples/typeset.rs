@@ -108,6 +108,9 @@ pub fn geometry(node: &Node, out: &mut Json) {
     };
     let filled = !node.fill.paints.is_empty();
     out.put("fillGeometry", if filled { path(outline.fill_data()) } else { Json::List(Vec::new()) });
-    let stroked = node.stroke.as_ref().map(|stroke| path(outline.stroke_data(stroke.weight, stroke.round)));
+    let stroked = node
+        .stroke
+        .as_ref()
+        .map(|stroke| path(outline.stroke_data(stroke.weight, stroke.round, &stroke.dashes)));
     out.put("strokeGeometry", stroked.unwrap_or_else(|| Json::List(Vec::new())));
 }

@@ -35,9 +35,12 @@ impl Outline {
     }
 
     /// The path data of the outlined stroke.
-    pub fn stroke_data(&self, weight: f64, round: bool) -> String {
+    pub fn stroke_data(&self, weight: f64, round: bool, dashes: &[f64]) -> String {
         let (cap, join) = if round { (Cap::Round, Join::Round) } else { (Cap::Butt, Join::Miter) };
-        let style = kurbo::Stroke::new(weight).with_caps(cap).with_join(join);
+        let mut style = kurbo::Stroke::new(weight).with_caps(cap).with_join(join);
+        if !dashes.is_empty() {
+            style = style.with_dashes(0.0, dashes.iter().copied());
+        }
         data(&kurbo::stroke(self.path.elements().iter().copied(), &style, &StrokeOpts::default(), 0.05))
     }
 }

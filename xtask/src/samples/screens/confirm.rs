@@ -1,6 +1,6 @@
 //! Confirming a booking on a phone, in Japanese.
 
-use super::parts::{Stay, band, phone, stay_card};
+use super::parts::{Stay, band, phone, stay_card, top};
 use crate::samples::library::Library;
 use crate::samples::node::{Node, Pin, column, ellipse, group, rect, row, rule, text};
 use crate::samples::system::style::{
@@ -9,7 +9,7 @@ use crate::samples::system::style::{
 };
 
 const INN: Stay = Stay {
-    picture: "river-inn",
+    scene: "River",
     name: "川辺の宿 ひのき",
     place: "兵庫県・城崎温泉",
     price: "¥24,800",
@@ -123,10 +123,9 @@ pub fn screen(library: &Library) -> Node {
     };
     let lead =
         text("Lead", BODY_S, "あと1室です。お部屋は10分間お取り置きしています。").fill(SLATE).fill_width();
-    phone("予約の確認", 1620.0)
+    phone("予約の確認", 1460.0)
         .gap(20.0)
-        .child(library.make("Device/Status bar").wide())
-        .child(bar.wide())
+        .child(top(library, bar.wide().node()))
         .child(
             band("進み具合", 12.0)
                 .child(journey)

@@ -5,7 +5,7 @@ use crate::samples::library::Library;
 use crate::samples::make::Make;
 use crate::samples::node::{Node, Pin, column, row, text};
 use crate::samples::system::style::{
-    BODY_M, EVERGREEN, INK, LABEL_M, LABEL_S, PERSIMMON, RICE, SLATE, TITLE_L, TITLE_M,
+    BODY_M, EVERGREEN, INK, LABEL_M, PERSIMMON, RICE, SLATE, TITLE_L, TITLE_M,
 };
 
 /// Guest, letters, note, room, dates, tone and word of the state, amount.
@@ -76,7 +76,12 @@ fn figures(library: &Library) -> Node {
         .child(drift(figure("Up", "Occupancy", "86%", "bed"), "4.2%", "on last week"))
         .child(drift(figure("Up", "Revenue", "€12,480", "wallet"), "11.8%", "on last November"))
         .child(drift(figure("Down", "Average night", "€148", "card"), "1.5%", "on last week"))
-        .child(figure("None", "Guest rating", "4.92", "star").text("Note", "from 212 reviews, 9 of them new"))
+        .child(
+            figure("None", "Guest rating", "4.92", "star")
+                .text("Note", "from 212 reviews, 9 of them new")
+                .node()
+                .fill_height(),
+        )
 }
 
 fn revenue(library: &Library) -> Node {
@@ -93,7 +98,7 @@ fn revenue(library: &Library) -> Node {
     let total = row("Total").fill_width().gap(24.0).middle();
     let total = total.child(text("Amount", TITLE_M, "€12,480").fill(INK).fill_width()).child(keys);
     let hint = library.make("Feedback/Hint").text("Words", "Sat 8 Nov · €2,940").node();
-    panel.child(total).child(chart).child(hint.pin(Pin::Scale(0.7, 0.2), Pin::Start(140.0))).fill_width()
+    panel.child(total).child(chart).child(hint.pin(Pin::End(76.0), Pin::Start(134.0))).fill_width()
 }
 
 fn sources(library: &Library) -> Node {
@@ -142,7 +147,10 @@ fn bookings(library: &Library) -> Node {
         });
     }
     let way = library.make("Action/Way").with("Arrow", "Yes").text("Words", "All bookings").node();
-    panel("Bookings", "Latest bookings", "23 in the next 30 days", Some(way)).fill_width().child(table.wide())
+    panel("Bookings", "Latest bookings", "23 in the next 30 days", Some(way))
+        .fill_width()
+        .fill_height()
+        .child(table.wide())
 }
 
 fn arrivals(library: &Library) -> Node {
@@ -168,7 +176,8 @@ fn arrivals(library: &Library) -> Node {
                 .child(
                     arrival("Expected", "Elin Sandberg", "ES", "Cedar, three nights").text("Time", "15:30"),
                 )
-                .child(arrival("Expected", "Tomás Herrera", "TH", "Maple, one night").text("Time", "18:00")),
+                .child(arrival("Expected", "Tomás Herrera", "TH", "Maple, one night").text("Time", "18:00"))
+                .child(arrival("Expected", "Lena Okafor", "LO", "Plum, two nights").text("Time", "20:15")),
         )
         .child(meter)
 }
@@ -183,8 +192,8 @@ pub fn screen(library: &Library) -> Node {
         })
         .tweak("", "height", |node| *node = node.clone().fill_height());
     let lead =
-        text("Lead", BODY_M, "3 guests arrive today and 2 rooms still need linen.").fill(SLATE).fill_width();
-    let lead = lead.span("3 guests", LABEL_M, EVERGREEN).span("2 rooms", LABEL_M, PERSIMMON);
+        text("Lead", BODY_M, "4 guests arrive today and 2 rooms still need linen.").fill(SLATE).fill_width();
+    let lead = lead.span("4 guests", LABEL_M, EVERGREEN).span("2 rooms", LABEL_M, PERSIMMON);
     let words = column("Words").fill_width().gap(4.0);
     let words = words.child(text("Title", TITLE_L, "Good morning, Mika").fill(INK).fill_width()).child(lead);
     let search = library.make("Field/Search").text("Words", "Find a guest or a booking").sized(300.0, 44.0);
@@ -202,7 +211,6 @@ pub fn screen(library: &Library) -> Node {
     let badge = library.make("Data/Count").text("Number", "4").node().pin(Pin::End(-4.0), Pin::Start(-4.0));
     let head = row("Head").fill_width().gap(16.0).middle().child(words).child(search);
     let head = head.child(row("Bell").child(bell).child(badge)).child(button);
-    let _ = LABEL_S;
     let main = column("Main").fill_width().fill_height().pad(32.0, 36.0).gap(24.0);
     let main = main
         .child(head)

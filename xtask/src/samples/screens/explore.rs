@@ -1,13 +1,13 @@
 //! The home of the guests' app, in English.
 
-use super::parts::{Stay, band, phone, stay_card};
+use super::parts::{Stay, band, phone, stay_card, top};
 use crate::samples::library::Library;
 use crate::samples::node::{Node, Pin, row, text};
 use crate::samples::system::style::{DISPLAY, INK, PERSIMMON};
 
 const LOVED: [Stay; 2] = [
     Stay {
-        picture: "river-inn",
+        scene: "River",
         name: "Kawabe House",
         place: "Kinosaki, Hyogo",
         price: "€148",
@@ -17,7 +17,7 @@ const LOVED: [Stay; 2] = [
         saved: true,
     },
     Stay {
-        picture: "fjord",
+        scene: "Fjord",
         name: "Nordvik Boathouse",
         place: "Balestrand, Norway",
         price: "€192",
@@ -30,7 +30,7 @@ const LOVED: [Stay; 2] = [
 
 const NEAR: [Stay; 2] = [
     Stay {
-        picture: "harbour-house",
+        scene: "Harbour",
         name: "Harbour Loft",
         place: "Svolvær, 40 m from the pier",
         price: "€126",
@@ -40,7 +40,7 @@ const NEAR: [Stay; 2] = [
         saved: false,
     },
     Stay {
-        picture: "tea-terrace",
+        scene: "Tea",
         name: "Tea Terrace Farm",
         place: "Uji, with a view of the fields",
         price: "€98",
@@ -94,10 +94,9 @@ pub fn screen(library: &Library) -> Node {
         .make("Navigation/Bottom bar")
         .with("Tabs", "5")
         .inside("Tab 4", |tab| tab.text("Words", "Inbox"));
-    phone("Explore", 1400.0)
+    phone("Explore", 1360.0)
         .gap(20.0)
-        .child(library.make("Device/Status bar").wide())
-        .child(row("Top").fill_width().child(greeting.wide()).child(count))
+        .child(top(library, row("Greeting").fill_width().child(greeting.wide()).child(count)))
         .child(
             band("Search", 20.0).child(headline.span("slow down", DISPLAY, PERSIMMON)).child(search.wide()),
         )

@@ -11,6 +11,11 @@ pub fn phone(name: &str, height: f64) -> Node {
     column(name).sized(390.0, height).clip().fill(RICE)
 }
 
+/// The status bar over the head of a phone screen.
+pub fn top(library: &Library, head: Node) -> Node {
+    column("Top").fill_width().child(library.make("Device/Status bar").wide()).child(head)
+}
+
 /// A band of a phone screen, with its margins.
 pub fn band(name: &str, gap: f64) -> Node {
     column(name).fill_width().pad(0.0, 16.0).gap(gap)
@@ -35,8 +40,8 @@ pub fn pill(library: &Library, words: &str) -> Node {
 
 /// A house on a card.
 pub struct Stay {
-    /// Its picture.
-    pub picture: &'static str,
+    /// The scene on its card.
+    pub scene: &'static str,
     /// Its name.
     pub name: &'static str,
     /// Where it is.
@@ -67,7 +72,5 @@ pub fn stay_card(library: &Library, form: &str, stay: &Stay) -> Node {
         .inside("Rating", |rating| rating.text("Score", stay.score))
         .show("With tag", stay.tag.is_some())
         .inside("Tag", |tag| tag.text("Label", stay.tag.unwrap_or("New")));
-    let subject = stay.picture;
-    let layer = if form == "Poster" { "" } else { "Photo" };
-    card.tweak(layer, "fills", |node| node.fill = picture(subject)).node()
+    card.inside("Scene", |scene| scene.with("Subject", stay.scene)).node()
 }

@@ -4,6 +4,7 @@ use super::parts::band;
 use crate::samples::library::Library;
 use crate::samples::node::{Node, Pin, column, ellipse, frame, group, rect, row, rule, text, vector};
 use crate::samples::paint::{Effect, Paint, rgb, vertical};
+use crate::samples::system::scenes::pine;
 use crate::samples::system::style::{
     BODY_M, BODY_S, CAPTION, EVERGREEN, INK, LABEL_M, LABEL_S, LINE, MIST, PAPER, RICE, SLATE, TITLE_L, icon,
     low, picture,
@@ -11,7 +12,7 @@ use crate::samples::system::style::{
 
 /// Valley, lake and inn at dusk.
 fn landscape() -> Node {
-    let size = (390.0, 312.0);
+    let size = (390.0, 364.0);
     let hill = |name: &str, data: &str, tone: u32| vector(name, data, size).fill(rgb(tone));
     let glow = Paint::Radial {
         center: (0.5, 0.5),
@@ -24,39 +25,21 @@ fn landscape() -> Node {
         (0.78, rgb(0xf2_cf_94)),
         (1.0, rgb(0xf6_b9_83)),
     ]);
-    let pine = |x: f64, foot: f64, tall: f64| {
-        let half = tall * 0.22;
-        let (low, mid) = (foot - tall * 0.38, foot - tall * 0.68);
-        format!(
-            "M{x} {}L{} {mid}H{}L{} {low}H{}L{} {foot}H{}L{} {low}H{}L{} {mid}H{}Z",
-            foot - tall,
-            x + half * 0.7,
-            x + half * 0.4,
-            x + half * 0.9,
-            x + half * 0.5,
-            x + half,
-            x - half,
-            x - half * 0.5,
-            x - half * 0.9,
-            x - half * 0.4,
-            x - half * 0.7,
-        )
-    };
     let left: String = [(28.0, 262.0, 96.0), (62.0, 270.0, 70.0), (96.0, 276.0, 52.0)]
         .map(|(x, y, tall)| pine(x, y, tall))
         .concat();
     let right: String = [(352.0, 258.0, 110.0), (318.0, 268.0, 74.0), (378.0, 270.0, 64.0)]
         .map(|(x, y, tall)| pine(x, y, tall))
         .concat();
-    frame("Landscape", 390.0, 312.0)
+    frame("Landscape", 390.0, 364.0)
         .fill(sky)
         .child(ellipse("Glow", 240.0, 240.0).fill(glow).at(75.0, 52.0))
         .child(ellipse("Sun", 76.0, 76.0).fill(rgb(0xfd_e7_b2)).at(157.0, 134.0).effect(Effect::LayerBlur(1.0)))
-        .child(hill("Far ridge", "M0 208C40 176 78 168 118 190C150 207 176 188 212 170C254 149 300 158 330 182C352 198 372 196 390 186V312H0Z", 0x4c_8c_78))
-        .child(hill("Ridge", "M0 232C46 204 92 214 132 230C176 247 214 232 256 212C300 192 350 204 390 226V312H0Z", 0x2f_72_60))
-        .child(hill("Lake", "M0 262C60 250 130 254 195 258C262 262 330 252 390 258V312H0Z", 0x8f_b8_a0))
+        .child(hill("Far ridge", "M0 208C40 176 78 168 118 190C150 207 176 188 212 170C254 149 300 158 330 182C352 198 372 196 390 186V364H0Z", 0x4c_8c_78))
+        .child(hill("Ridge", "M0 232C46 204 92 214 132 230C176 247 214 232 256 212C300 192 350 204 390 226V364H0Z", 0x2f_72_60))
+        .child(hill("Lake", "M0 262C60 250 130 254 195 258C262 262 330 252 390 258V364H0Z", 0x8f_b8_a0))
         .child(vector("Ripples", "M120 274h64M168 284h90M96 292h48M226 276h38", size).line(rgb(0xf9_e2_b0), 1.5))
-        .child(hill("Shore", "M0 276C52 258 112 266 150 284C182 298 226 300 262 286C300 272 350 264 390 274V312H0Z", 0x1a_4c_3f))
+        .child(hill("Shore", "M0 276C52 258 112 266 150 284C182 298 226 300 262 286C300 272 350 264 390 274V364H0Z", 0x1a_4c_3f))
         .child(hill("Pines left", &left, 0x12_38_2e))
         .child(hill("Pines right", &right, 0x12_38_2e))
         .child(hill("Inn wall", "M226 262h64v26h-64z", 0x5a_3a_2a))
@@ -131,7 +114,7 @@ pub fn screen(library: &Library) -> Node {
     let sheet = column("Sheet")
         .fill_width()
         .fill_height()
-        .pads([28.0, 0.0, 0.0, 0.0])
+        .pads([44.0, 0.0, 0.0, 0.0])
         .gap(18.0)
         .fill(RICE)
         .corners([28.0, 28.0, 0.0, 0.0]);
@@ -153,12 +136,12 @@ pub fn screen(library: &Library) -> Node {
                 .child(passkey)
                 .child(already.span("Sign in", LABEL_S, EVERGREEN)),
         );
-    frame("Sign up", 390.0, 1016.0)
+    frame("Sign up", 390.0, 1024.0)
         .fill(RICE)
         .child(landscape().at(0.0, 0.0))
         .child(library.make("Device/Status bar").with("Ink", "Light").node().at(0.0, 0.0))
         .child(back.at(16.0, 56.0))
-        .child(proof.pin(Pin::Middle(0.0), Pin::Start(212.0)))
-        .child(sheet.wide(390.0).tall(732.0).pin(Pin::Both(0.0, 0.0), Pin::Start(284.0)))
+        .child(sheet.wide(390.0).tall(708.0).pin(Pin::Both(0.0, 0.0), Pin::Start(316.0)))
+        .child(proof.pin(Pin::Middle(0.0), Pin::Start(294.0)))
         .child(library.make("Device/Home bar").node().pin(Pin::Both(0.0, 0.0), Pin::End(0.0)))
 }

@@ -8,31 +8,30 @@ use crate::samples::system::style::{
 };
 
 const fn stay(
-    picture: &'static str,
+    scene: &'static str,
     name: &'static str,
     place: &'static str,
     price: &'static str,
     score: &'static str,
 ) -> Stay {
-    Stay { picture, name, place, price, unit: "1泊1名様から", score, tag: None, saved: false }
+    Stay { scene, name, place, price, unit: "1泊1名様から", score, tag: None, saved: false }
 }
 
 const STAYS: [Stay; 6] = [
     Stay {
         tag: Some("残り1室"),
         saved: true,
-        ..stay("river-inn", "川辺の宿 ひのき", "川沿い・駅から徒歩6分", "¥24,800", "4.9")
+        ..stay("River", "川辺の宿 ひのき", "川沿い・駅から徒歩6分", "¥24,800", "4.9")
     },
-    stay("cedar-bath", "湯の里 さくら庵", "外湯「一の湯」まで徒歩2分", "¥19,500", "4.7"),
+    stay("Bath", "湯の里 さくら庵", "外湯「一の湯」まで徒歩2分", "¥19,500", "4.7"),
     Stay {
-        tag: Some("新着"), ..stay("tatami-room", "町家 柳通り", "一棟貸し・最大6名様", "¥16,200", "4.8")
+        tag: Some("新着"), ..stay("Town", "町家 柳通り", "一棟貸し・最大6名様", "¥16,200", "4.8")
     },
-    stay("temple-lodge", "温泉寺 宿坊", "山あい・朝の坐禅つき", "¥14,000", "4.6"),
+    stay("Temple", "温泉寺 宿坊", "山あい・朝の坐禅つき", "¥14,000", "4.6"),
     Stay {
-        saved: true,
-        ..stay("harbour-house", "津居山 港の家", "港から1分・松葉蟹プラン", "¥31,400", "4.9")
+        saved: true, ..stay("Harbour", "津居山 港の家", "港から1分・松葉蟹プラン", "¥31,400", "4.9")
     },
-    stay("snow-cabin", "神鍋の山小屋", "スキー場まで車で10分", "¥12,800", "4.5"),
+    stay("Snow", "神鍋の山小屋", "スキー場まで車で10分", "¥12,800", "4.5"),
 ];
 
 fn filters(library: &Library) -> Node {

@@ -144,7 +144,7 @@ pub fn controls(library: &mut Library) {
             .child(bar("Rail", LINE).pin(Pin::Both(0.0, 0.0), Pin::Middle(0.0)))
             .child(bar("Span", EVERGREEN).pin(Pin::Scale(from, 0.7 - from), Pin::Middle(0.0)));
         for at in if two { vec![0.14, 0.66] } else { vec![0.66] } {
-            let knob = ellipse("Knob", 24.0, 24.0).fill(PAPER).elevation(&low());
+            let knob = ellipse("Knob", 24.0, 24.0).fill(PAPER).stroke(LINE, 1.0).elevation(&low());
             range = range.child(knob.pin(Pin::Scale(at, 24.0 / 280.0), Pin::Middle(0.0)));
         }
         range

@@ -7,6 +7,7 @@ mod fields;
 mod foundation;
 mod navigation;
 mod rows;
+pub mod scenes;
 pub mod style;
 mod surfaces;
 mod tables;
@@ -29,6 +30,7 @@ pub fn library(remote: bool) -> Library {
     writing::add(&mut library);
     library.page("Data");
     data::add(&mut library);
+    scenes::add(&mut library);
     library.page("Actions");
     controls::actions(&mut library);
     library.page("Fields");

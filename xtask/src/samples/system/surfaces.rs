@@ -97,65 +97,69 @@ pub fn add(library: &mut Library) {
     );
 }
 
-fn facts(library: &Library, dark: bool) -> Node {
+/// What is known of a house. `end` goes beside its name.
+fn facts(library: &Library, dark: bool, end: Option<Node>) -> Node {
     let (ink, quiet) = if dark { (PAPER, PAPER) } else { (INK, SLATE) };
-    let name = row("Head").fill_width().gap(8.0).middle();
-    let name = name
-        .child(text("Name", TITLE_S, "Kawabe House").fill(ink).fill_width().lines(1).prop("Name"))
-        .child(library.make("Data/Rating").tweak("Score", "fills", |node| node.fill = ink.into()));
+    let name = text("Name", TITLE_S, "Kawabe House").fill(ink).fill_width().lines(1).prop("Name");
+    let rating = library.make("Data/Rating").tweak("Score", "fills", |node| node.fill = ink.into()).node();
+    let wide = end.is_some();
+    let head = row("Head").fill_width().gap(8.0).middle().child(name);
     let place = text("Place", BODY_S, "Kinosaki, Hyogo").fill(quiet).fill_width().lines(1).prop("Place");
-    let price = row("Cost").gap(4.0).align(Place::Min, Place::Max);
+    let price = row("Cost").fill_width().gap(4.0).align(Place::Min, Place::Max);
     let price = price
         .child(text("Price", LABEL_M, "€148").fill(ink).prop("Price"))
         .child(text("Unit", BODY_S, "a night").fill(quiet).prop("Unit"));
-    column("Facts").fill_width().gap(2.0).child(name).child(place).child(price)
+    let facts = column("Facts").fill_width().gap(if wide { 6.0 } else { 2.0 });
+    if let Some(end) = end {
+        let foot = row("Foot").fill_width().gap(8.0).middle().child(price).child(rating);
+        return facts.child(head.child(end)).child(place).child(foot);
+    }
+    facts.child(head.child(rating)).child(place).child(price)
+}
+
+/// A drawing in the middle of a photo's frame, cropped by it.
+fn scene(library: &Library, width: f64, height: f64) -> Node {
+    library.make("Media/Scene").sized(width, height).node().pin(Pin::Middle(0.0), Pin::Middle(0.0))
 }
 
 fn stay(library: &Library, pick: &Pick) -> Node {
     let saved = pick.is("Saved", "Yes");
-    let glyph = icon(
-        library,
-        if saved { "heart-filled" } else { "heart" },
-        20.0,
-        if saved { super::style::PERSIMMON } else { INK },
-    );
-    let heart = centred("Save", 36.0, 18.0).fill(PAPER).elevation(&low()).child(glyph);
+    let tone = if saved { super::style::PERSIMMON } else { INK };
+    let heart = icon(library, if saved { "heart-filled" } else { "heart" }, 20.0, tone).node();
     let (right, top) = corner(12.0, 12.0);
-    let heart = heart.pin(right, top);
+    let save =
+        |heart: Node| centred("Save", 36.0, 18.0).fill(PAPER).elevation(&low()).child(heart).pin(right, top);
     let tag = library.make("Data/Tag").with("Tone", "Accent").text("Label", "New").node();
     let tag = tag.hidden().shown_by("With tag").pin(Pin::Start(12.0), Pin::Start(14.0));
     match pick.get("Form") {
         "Tall" => {
-            let photo = frame("Photo", 260.0, 188.0).fill_width().radius(20.0).fill(picture("river-inn"));
-            let card = column("").wide(260.0).gap(12.0).child(photo.child(heart).child(tag));
-            card.child(facts(library, false))
+            let photo =
+                frame("Photo", 260.0, 188.0).fill_width().radius(20.0).child(scene(library, 360.0, 200.0));
+            column("")
+                .wide(260.0)
+                .gap(12.0)
+                .child(photo.child(save(heart)).child(tag))
+                .child(facts(library, false, None))
         }
         "Wide" => {
-            let photo = frame("Photo", 112.0, 112.0).radius(16.0).fill(picture("temple-lodge"));
-            let card = row("")
-                .wide(358.0)
-                .pad(12.0, 12.0)
-                .gap(14.0)
-                .middle()
-                .radius(20.0)
-                .fill(PAPER)
-                .elevation(&low());
-            card.child(photo)
-                .child(facts(library, false))
-                .child(tag)
-                .child(Node { pin: None, ..heart }.elevation(&crate::samples::paint::Effects::default()))
+            let photo = frame("Photo", 96.0, 96.0).radius(14.0).child(scene(library, 180.0, 100.0));
+            let card = row("").wide(358.0).pads([12.0, 16.0, 12.0, 12.0]).gap(14.0).middle().radius(20.0);
+            card.fill(PAPER).elevation(&low()).child(photo.child(tag)).child(facts(
+                library,
+                false,
+                Some(heart),
+            ))
         }
         _ => {
-            let shade = vertical(&[
-                (0.0, rgb(0x0d_2b_23).alpha(0.0)),
-                (0.45, rgb(0x0d_2b_23).alpha(0.1)),
-                (1.0, rgb(0x0d_2b_23).alpha(0.82)),
-            ]);
-            let words = column("Words").fill_width().pad(16.0, 16.0).child(facts(library, true));
-            let card = frame("", 220.0, 280.0).radius(22.0).fill(picture("snow-cabin"));
-            card.child(rect("Shade", 220.0, 280.0).fill(shade).pin(Pin::Both(0.0, 0.0), Pin::Both(0.0, 0.0)))
+            let shade = |alpha: f64| rgb(0x0d_2b_23).alpha(alpha);
+            let shade = vertical(&[(0.0, shade(0.0)), (0.45, shade(0.1)), (1.0, shade(0.82))]);
+            let words = column("Words").fill_width().pad(16.0, 16.0).child(facts(library, true, None));
+            frame("", 220.0, 280.0)
+                .radius(22.0)
+                .child(scene(library, 504.0, 280.0))
+                .child(rect("Shade", 220.0, 280.0).fill(shade).pin(Pin::Both(0.0, 0.0), Pin::Both(0.0, 0.0)))
                 .child(words.pin(Pin::Both(0.0, 0.0), Pin::End(0.0)))
-                .child(heart)
+                .child(save(heart))
                 .child(tag)
         }
     }
@@ -197,11 +201,11 @@ fn promo(library: &Library, pick: &Pick) -> Node {
             rgb(0xee_7d_4f)
         }))
         .child(
-            vector("Far hill", "M0 160V112C28 84 52 78 78 98C100 114 120 100 140 82V160Z", size)
+            vector("Far hill", "M0 160C18 124 48 84 82 100C104 112 122 98 140 82V160Z", size)
                 .fill(hill(if forest { 0x2f_7a_63 } else { 0xf0_a9_84 })),
         )
         .child(
-            vector("Near hill", "M0 160V136C30 120 62 122 88 134C108 143 126 138 140 126V160Z", size)
+            vector("Near hill", "M8 160C36 132 64 124 90 134C110 142 126 138 140 126V160Z", size)
                 .fill(hill(if forest { 0x3f_93_78 } else { 0xe2_8a_60 })),
         )
         .child(vector("Roof", "M52 128L70 112L88 128V146H52Z", size).fill(if forest {
@@ -214,6 +218,6 @@ fn promo(library: &Library, pick: &Pick) -> Node {
             vector("Smoke", "M82 110c-4-6 4-8 0-14s4-8 1-13", size)
                 .line(if forest { MOSS.color } else { PAPER.color }, 2.0),
         );
-    let card = frame("", 358.0, 160.0).radius(24.0).fill(ground);
-    card.child(drawing.pin(Pin::End(8.0), Pin::End(0.0))).child(words.pin(Pin::Start(20.0), Pin::Middle(0.0)))
+    let card = frame("", 358.0, 176.0).radius(24.0).fill(ground);
+    card.child(drawing.pin(Pin::End(0.0), Pin::End(0.0))).child(words.pin(Pin::Start(20.0), Pin::Middle(0.0)))
 }

@@ -147,7 +147,7 @@ fn curve(values: &[f64]) -> String {
 
 fn area(_: &Library, pick: &Pick) -> Node {
     let (values, before, names): (&[f64], &[f64], _) = if pick.is("Points", "7") {
-        (&[0.32, 0.4, 0.36, 0.52, 0.74, 0.9, 0.66], &[0.28, 0.3, 0.34, 0.42, 0.55, 0.68, 0.5], DAYS)
+        (&[0.3, 0.38, 0.34, 0.48, 0.62, 0.74, 0.56], &[0.26, 0.28, 0.31, 0.38, 0.46, 0.56, 0.44], DAYS)
     } else {
         let year = &[0.3, 0.34, 0.52, 0.62, 0.55, 0.48, 0.66, 0.82, 0.7, 0.76, 0.92, 0.84];
         (year, &[0.24, 0.28, 0.4, 0.5, 0.46, 0.42, 0.52, 0.66, 0.58, 0.6, 0.7, 0.66], MONTHS)
@@ -155,7 +155,7 @@ fn area(_: &Library, pick: &Pick) -> Node {
     let size = (640.0, 220.0);
     let line = curve(values);
     let wash = vertical(&[(0.0, EVERGREEN.color.alpha(0.22)), (1.0, EVERGREEN.color.alpha(0.0))]);
-    let peak = if pick.is("Points", "7") { (5.0 / 6.0, 0.9) } else { (10.0 / 11.0, 0.92) };
+    let peak = if pick.is("Points", "7") { (5.0 / 6.0, 0.74) } else { (10.0 / 11.0, 0.92) };
     let dot = ellipse("Peak", 12.0, 12.0).fill(PAPER).stroke(EVERGREEN, 3.0);
     let dot = dot.pin(
         Pin::Scale(peak.0 - 6.0 / 640.0, 12.0 / 640.0),
