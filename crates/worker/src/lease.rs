@@ -82,7 +82,6 @@ async fn keep(
                 held_until = asked + visibility - margin;
                 next = asked + visibility / 3;
             }
-            Ok(Ok(false)) => break,
             Ok(Err(error)) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
@@ -95,7 +94,8 @@ async fn keep(
                 }
                 next = Instant::now() + pause;
             }
-            Err(_) => break,
+            // The queue said so, or didn't answer in time.
+            Ok(Ok(false)) | Err(_) => break,
         }
     }
     let _ = lose.send(true);
@@ -121,7 +121,7 @@ mod tests {
     async fn work_that_takes_long_keeps_its_message() {
         let queue = heddle_exchange::memory::open().queue;
         let lease = held(&queue).await;
-        tokio::time::sleep(VISIBILITY * 20).await;
+        sleep(VISIBILITY * 20).await;
         assert!(!lease.is_lost());
         assert!(queue.receive(VISIBILITY, Duration::ZERO).await.unwrap().is_none());
         assert!(lease.acknowledge().await.unwrap());

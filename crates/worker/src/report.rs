@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use heddle_generation::message::Report;
+use hmac::digest::array::Array;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -39,7 +40,7 @@ impl SigningSecret {
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         // HMAC takes keys of every length; one that it didn't take would sign what nobody verifies.
         let mut code =
-            Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&Default::default()));
+            Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&Array::default()));
         code.update(format!("{id}.{timestamp}.").as_bytes());
         code.update(body);
         format!("v1,{}", STANDARD.encode(code.finalize().into_bytes()))

@@ -18,10 +18,10 @@ use heddle_generation::message::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::pipeline::{Conversion, ConversionInput};
 use crate::failure::Trouble;
 use crate::library::TenantLibraries;
 use crate::message::{Envelope, Message};
+use crate::pipeline::{Conversion, ConversionInput};
 use crate::{Breakpoint, Lease, ReportError, SourceBytes, Worker};
 
 /// Schema of `inputs.json`.
@@ -199,22 +199,21 @@ impl Attempt<'_> {
 
     /// Settles the attempt, unless it is settled already, and reports it.
     async fn run_to_end(&self, errand: Errand<'_>) -> Result<Ended, Trouble> {
-        let settled = match self.settled().await? {
-            Some(bytes) => bytes,
-            None => {
-                let made = match errand {
-                    Errand::Make(job) => self.make(job).await,
-                    Errand::Fail(message) => Err(Trouble::Permanent { message }),
-                };
-                let manifest = match made {
-                    Err(Trouble::Permanent { message }) => {
-                        tracing::warn!(job_id = self.envelope.job_id, message, "the run fails");
-                        self.failed(message)
-                    }
-                    made => made?,
-                };
-                self.settle(&manifest).await?
-            }
+        let settled = if let Some(bytes) = self.settled().await? {
+            bytes
+        } else {
+            let made = match errand {
+                Errand::Make(job) => self.make(job).await,
+                Errand::Fail(message) => Err(Trouble::Permanent { message }),
+            };
+            let manifest = match made {
+                Err(Trouble::Permanent { message }) => {
+                    tracing::warn!(job_id = self.envelope.job_id, message, "the run fails");
+                    self.failed(message)
+                }
+                made => made?,
+            };
+            self.settle(&manifest).await?
         };
         self.pass(Breakpoint::ManifestWritten)?;
         self.report(&settled).await

@@ -96,7 +96,7 @@ pub(crate) fn read_file(path: &Path, max_bytes: u64) -> Result<Option<SourceByte
 
 impl LocalSources {
     /// The file's key is one component of the path, whatever is in it.
-    async fn from_folder(&self, file_key: &str) -> Result<SourceBytes, SourceError> {
+    async fn in_folder(&self, file_key: &str) -> Result<SourceBytes, SourceError> {
         let Some(folder) = self.folder.clone() else {
             return unusable(
                 "This installation reads no Figma files by key; upload the frame's document instead.",
@@ -153,7 +153,7 @@ impl LocalSources {
 impl Sources for LocalSources {
     async fn document(&self, job: &Job) -> Result<SourceBytes, SourceError> {
         match &job.source {
-            Source::Figma => self.from_folder(&job.figma_file_key).await,
+            Source::Figma => self.in_folder(&job.figma_file_key).await,
             Source::Upload { object_key, sha256 } => self.uploaded(job, object_key, sha256).await,
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_exchange::keys::{Tenant, sha256_hex};
-use heddle_exchange::{Collections, Exchange};
+use heddle_exchange::{Collections, Delivery, Exchange, ExchangeError, Queue};
 use heddle_generation::message::{JOB_SCHEMA, Job, JobPhase, Manifest, Report, Source};
 use heddle_generation::{Edge, read_manifest};
 use heddle_worker::pipeline::{
@@ -70,7 +70,10 @@ impl Converter for FakeConverter {
                 });
             }
             Some("unavailable") => {
-                return Err(ConversionError::Unavailable { attempted: "think".to_owned(), source: "not now".into() });
+                return Err(ConversionError::Unavailable {
+                    attempted: "think".to_owned(),
+                    source: "not now".into(),
+                });
             }
             Some("panic") => panic!("a planned panic"),
             _ => {}
@@ -82,7 +85,8 @@ impl Converter for FakeConverter {
             .filter_map(|entry| entry["lineage"]["source_hash"].as_str())
             .map(|hash| input.libraries.library(hash).map(|found| found.map(|bytes| bytes.len())))
             .collect::<Result<_, _>>()?;
-        let result = json!({ "kit": kit, "masters": masters, "node": input.job.wf_node_id, "source": source });
+        let result =
+            json!({ "kit": kit, "masters": masters, "node": input.job.wf_node_id, "source": source });
         let file = |file_name: &str, bytes: Vec<u8>, media_type| ArtifactFile {
             file_name: file_name.to_owned(),
             bytes,
@@ -175,11 +179,13 @@ impl Reporter for FakeBackend {
                 return Err(ReportError::Unreachable { source: "down".into() });
             }
         }
-        let manifest = self.exchange.objects.get(&report.manifest_key).await.unwrap().expect("the manifest is there");
+        let manifest =
+            self.exchange.objects.get(&report.manifest_key).await.unwrap().expect("the manifest is there");
         assert_eq!(sha256_hex(&manifest), report.manifest_sha256);
         let manifest = read_manifest(&manifest).unwrap();
         for artifact in manifest.artifacts.values() {
-            let bytes = self.exchange.objects.get(&artifact.key).await.unwrap().expect("the artifact is there");
+            let bytes =
+                self.exchange.objects.get(&artifact.key).await.unwrap().expect("the artifact is there");
             assert_eq!((sha256_hex(&bytes), bytes.len() as u64), (artifact.sha256.clone(), artifact.bytes));
         }
         let expected = self.rows.lock().unwrap().get(&report.job_id).copied().unwrap_or(1);
@@ -192,6 +198,39 @@ impl Reporter for FakeBackend {
         }
         applied.push((report.job_id.clone(), manifest));
         Ok(Answer { applied: true, reason: None })
+    }
+}
+
+/// A queue from which messages can be stolen: their holders find them lost.
+#[derive(Default)]
+pub struct Thief(std::sync::OnceLock<Arc<dyn Queue>>, std::sync::atomic::AtomicBool);
+
+impl Thief {
+    pub fn steal(&self) {
+        self.1.store(true, Ordering::SeqCst);
+    }
+
+    fn inner(&self) -> &Arc<dyn Queue> {
+        self.0.get_or_init(|| heddle_exchange::memory::open().queue)
+    }
+}
+
+#[async_trait]
+impl Queue for Thief {
+    async fn send(&self, body: &[u8], delay: Duration) -> Result<(), ExchangeError> {
+        self.inner().send(body, delay).await
+    }
+    async fn receive(&self, visibility: Duration, wait: Duration) -> Result<Option<Delivery>, ExchangeError> {
+        self.inner().receive(visibility, wait).await
+    }
+    async fn extend(&self, receipt: &str, visibility: Duration) -> Result<bool, ExchangeError> {
+        Ok(!self.1.load(Ordering::SeqCst) && self.inner().extend(receipt, visibility).await?)
+    }
+    async fn acknowledge(&self, receipt: &str) -> Result<bool, ExchangeError> {
+        Ok(!self.1.load(Ordering::SeqCst) && self.inner().acknowledge(receipt).await?)
+    }
+    async fn depth(&self) -> Result<u64, ExchangeError> {
+        self.inner().depth().await
     }
 }
 
@@ -245,9 +284,7 @@ impl House {
             let stages: Vec<_> = manifest.timings_ms.keys().collect();
             left.insert("manifest".to_owned(), json!([manifest.row_effects, manifest.attempt, stages]));
         }
-        for (collection, id) in
-            [("des2wf_generation_result", job_id), ("wireframe", "7_file_12:34~des2wf")]
-        {
+        for (collection, id) in [("des2wf_generation_result", job_id), ("wireframe", "7_file_12:34~des2wf")] {
             if let Some(document) = self.exchange.documents.get(collection, id).await.unwrap() {
                 left.insert(collection.to_owned(), document);
             }

@@ -1,0 +1,123 @@
+//! The sweep of a library into a registry.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{FakeConverter, TENANT};
+use heddle_exchange::keys::ContentHash;
+use heddle_exchange::registry::{Registry, Target};
+use heddle_exchange::{Collections, Exchange};
+use heddle_worker::sweep::{SweepError, SweepReport, SweepRequest, sweep};
+use serde_json::{Value, json};
+
+async fn swept(exchange: &Exchange, target: Target, file_key: &str, library: &Value) -> SweepReport {
+    try_sweep(exchange, target, file_key, library, false).await.unwrap()
+}
+
+async fn try_sweep(
+    exchange: &Exchange,
+    target: Target,
+    file_key: &str,
+    library: &Value,
+    alone: bool,
+) -> Result<SweepReport, SweepError> {
+    let request = SweepRequest {
+        target,
+        tenant: TENANT,
+        file_key: file_key.to_owned(),
+        bytes: serde_json::to_vec(library).unwrap(),
+        alone,
+        again: false,
+    };
+    let now = "2026-01-02T03:04:05Z".parse().unwrap();
+    sweep(exchange, &Collections::default(), Arc::new(FakeConverter::default()), request, now).await
+}
+
+fn names(named: &[heddle_worker::sweep::Named]) -> Vec<&str> {
+    named.iter().map(|one| one.name.as_str()).collect()
+}
+
+async fn current(exchange: &Exchange, target: Target) -> Vec<String> {
+    let collections = Collections::default();
+    let registry =
+        Registry { documents: &*exchange.documents, collections: &collections, target, project_id: 7 };
+    let loaded = registry.load().await.unwrap();
+    loaded.entries.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn component(key: &str, name: &str, size: u32) -> Value {
+    json!({ "component_key": key, "component_node_id": "1:1", "name": name, "size": size })
+}
+
+// proves D7
+#[tokio::test]
+async fn a_sweep_names_what_it_added_changed_and_left_stale() {
+    let exchange = heddle_exchange::memory::open();
+    let first = json!([component("a", "App bar", 1), component("b", "Button", 1), component("c", "Card", 1)]);
+    let report = swept(&exchange, Target::Kit, "kit", &first).await;
+    assert_eq!(names(&report.added), ["App bar", "Button", "Card"]);
+    assert_eq!((report.entries, report.changed.len(), report.unchanged, report.stale.len()), (3, 0, 0, 0));
+    let hash = ContentHash::of(&serde_json::to_vec(&first).unwrap());
+    assert_eq!(report.source_hash, hash.as_str());
+    let library = exchange.objects.get(&TENANT.library(&hash)).await.unwrap().unwrap();
+    assert_eq!(library, serde_json::to_vec(&first).unwrap());
+    let entry = exchange.documents.get("wireframe_component", "7_b").await.unwrap().unwrap();
+    assert_eq!(entry["lineage"]["source_file"], "kit");
+    assert_eq!(entry["lineage"]["source_hash"], hash.as_str());
+
+    // The same file again is nothing to do.
+    let again = swept(&exchange, Target::Kit, "kit", &first).await;
+    assert!(again.unchanged_file && again.added.is_empty() && again.unchanged == 3);
+
+    let second = json!([component("b", "Button", 2), component("c", "Card", 1), component("d", "Dialog", 1)]);
+    let report = swept(&exchange, Target::Kit, "kit", &second).await;
+    assert_eq!(names(&report.added), ["Dialog"]);
+    assert_eq!(names(&report.changed), ["Button"]);
+    assert_eq!(names(&report.stale), ["App bar"]);
+    assert_eq!(report.unchanged, 1);
+    assert_eq!(current(&exchange, Target::Kit).await, ["Button", "Card", "Dialog"]);
+    let text = report.to_string();
+    assert!(text.contains("3 entries, 1 added, 1 changed, 1 unchanged, 1 left stale"), "{text}");
+    assert!(text.contains("stale    App bar (7_a)") && text.contains("warning  odd"), "{text}");
+
+    // A second library beside it, and then one in place of both.
+    swept(&exchange, Target::Kit, "more", &json!([component("e", "Extra", 1)])).await;
+    assert_eq!(current(&exchange, Target::Kit).await.len(), 4);
+    let report =
+        try_sweep(&exchange, Target::Kit, "new", &json!([component("z", "Zoom", 1)]), true).await.unwrap();
+    assert_eq!(report.stale.len(), 4);
+    assert_eq!(current(&exchange, Target::Kit).await, ["Zoom"]);
+}
+
+// proves D6
+#[tokio::test]
+async fn each_target_has_its_collection_and_identity() {
+    let exchange = heddle_exchange::memory::open();
+    let library = json!([component("a", "Published", 1), { "component_node_id": "2:2", "name": "Not yet" }]);
+    swept(&exchange, Target::Kit, "file", &library).await;
+    swept(&exchange, Target::Design, "file", &library).await;
+    for (collection, id, name) in [
+        ("wireframe_component", "7_a", "Published"),
+        ("wireframe_component", "7_file_2:2", "Not yet"),
+        ("design_component", "7_file_1:1", "Published"),
+        ("design_component", "7_file_2:2", "Not yet"),
+    ] {
+        let entry = exchange.documents.get(collection, id).await.unwrap().unwrap();
+        assert_eq!((&entry["name"], &entry["project_id"]), (&json!(name), &json!(7)));
+    }
+    assert!(exchange.documents.get("design_component", "7_a").await.unwrap().is_none());
+}
+
+/// A library that can't be swept, or has nothing in it, leaves the registry as it was.
+#[tokio::test]
+async fn a_bad_library_changes_nothing() {
+    let exchange = heddle_exchange::memory::open();
+    swept(&exchange, Target::Kit, "kit", &json!([component("a", "App bar", 1)])).await;
+    for bad in [json!([]), json!({ "not": "a list" }), json!(["not an entry"])] {
+        assert!(try_sweep(&exchange, Target::Kit, "kit", &bad, true).await.is_err());
+        assert_eq!(current(&exchange, Target::Kit).await, ["App bar"]);
+    }
+}
