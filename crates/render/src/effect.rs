@@ -72,7 +72,7 @@ impl Painter<'_> {
         let Some(base) = outline.grown(spread).filter(|_| self.shows(&covered)) else { return };
         // Steps of whole 255ths, so that no renderer rounds them away.
         let levels = (color.a.min(1.0) * 255.0).round().max(1.0);
-        let steps = levels.min((deviation * 2.5).clamp(4.0, 16.0)).round().max(1.0) as u32;
+        let steps = levels.min((deviation * 2.5).clamp(4.0, 32.0)).round().max(1.0) as u32;
         let shift = offset.x.abs().max(offset.y.abs());
         let mut before = 0.0;
         for step in 0..steps {
@@ -108,7 +108,7 @@ impl Painter<'_> {
         let Shadow { color, offset, deviation, spread } = *shadow;
         let Outline::Box { at, size, radii } = outline else { return };
         let levels = (color.a.min(1.0) * 255.0).round().max(1.0);
-        let steps = levels.min((deviation * 2.5).clamp(1.0, 16.0)).round().max(1.0) as u32;
+        let steps = levels.min((deviation * 2.5).clamp(1.0, 24.0)).round().max(1.0) as u32;
         let mut before = 0.0;
         // The widest ring first, so that each is darker than the one before.
         for step in 0..steps {

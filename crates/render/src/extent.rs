@@ -31,32 +31,23 @@ impl Extents {
             }
             let own = own_bounds(node);
             let mut extent = Extent { bounds: own, only_unknown: is_unknown(node) };
-            let below = (index + 1..node.end).len();
-            if below > 0 && !has_outline(node) {
-                let mut content: Option<Rect> = None;
-                let mut unknown = own.is_none() || !paints_itself(node);
-                let mut any = false;
-                for child in document.children(NodeIndex(index)) {
-                    let child = extents[(child.0 - range.start) as usize];
-                    if let Some(bounds) = child.bounds {
-                        unknown &= child.only_unknown;
-                        any = true;
-                        content = Some(content.map_or(bounds, |c| c.union(&bounds)));
-                    }
-                }
-                if node.clips {
-                    content = content.and_then(|c| c.intersection(&node.bounds));
-                }
-                let own = own.filter(|_| paints_itself(node));
-                extent.bounds = match (own, content) {
-                    (Some(own), Some(content)) => Some(own.union(&content)),
-                    (own, content) => own.or(content),
+            if node.kind == Kind::BooleanOperation && !has_outline(node) {
+                // Its parts say where it is, and need no paint of their own to do so.
+                extent.only_unknown = own.is_some() && combines_unknown(document, NodeIndex(index));
+            } else if node.end > index + 1 && !has_outline(node) {
+                let content =
+                    content(document, NodeIndex(index), |child| extents[(child.0 - range.start) as usize]);
+                extent.only_unknown = own.is_none() && content.only_unknown;
+                let inside = if node.clips {
+                    content.bounds.and_then(|c| c.intersection(&node.bounds))
+                } else {
+                    content.bounds
                 };
-                extent.bounds = extent.bounds.map(|b| with_effects(node, b));
-                extent.only_unknown = node.kind != Kind::BooleanOperation && unknown && any;
-                if node.kind == Kind::BooleanOperation {
-                    extent.only_unknown = false;
-                }
+                let all = match (own, inside) {
+                    (Some(own), Some(inside)) => Some(own.union(&inside)),
+                    (own, inside) => own.or(inside),
+                };
+                extent.bounds = all.map(|b| with_effects(node, b));
             }
             extents[(index - range.start) as usize] = extent;
         }
@@ -72,6 +63,40 @@ impl Extents {
             .copied()
             .unwrap_or_default()
     }
+}
+
+/// What the children of a node cover together.
+fn content(document: &Document<'_>, index: NodeIndex, of: impl Fn(NodeIndex) -> Extent) -> Extent {
+    let mut bounds: Option<Rect> = None;
+    let mut only_unknown = true;
+    let mut cut_out = false;
+    for child in document.children(index) {
+        let node = document.node(child);
+        let extent = of(child);
+        let Some(own) = extent.bounds else { continue };
+        bounds = Some(bounds.map_or(own, |b| b.union(&own)));
+        // A box that only shows through an unknown vector is as unknown as that.
+        only_unknown &= extent.only_unknown || (cut_out && node.end == child.0 + 1 && node.text.is_none());
+        cut_out |= node.mask.is_some() && extent.only_unknown;
+    }
+    Extent { bounds, only_unknown: only_unknown && bounds.is_some() }
+}
+
+/// Whether a boolean operation has a part whose outline the file lacks.
+fn combines_unknown(document: &Document<'_>, index: NodeIndex) -> bool {
+    let (mut at, end) = (index.0 + 1, document.node(index).end);
+    while at < end {
+        let node = document.node(NodeIndex(at));
+        if !node.visible {
+            at = node.end;
+            continue;
+        }
+        if node.kind == Kind::Vector && !has_outline(node) {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// Whether the file has the outline of this vector.
@@ -100,7 +125,7 @@ pub fn paints_itself(node: &Node<'_>) -> bool {
 }
 
 fn own_bounds(node: &Node<'_>) -> Option<Rect> {
-    if node.opacity <= 0.0 || (!paints_itself(node) && node.kind != Kind::BooleanOperation) {
+    if node.opacity <= 0.0 || !paints_itself(node) {
         return None;
     }
     let mut grow: f64 = 0.0;

@@ -14,8 +14,10 @@ use crate::shape::{Shaper, Word};
 
 /// Least horizontal scale of a text whose box follows it.
 const LEAST_SQUEEZE: f64 = 0.8;
-/// Horizontal scales that are tried to bring a wrapped text to its number of lines.
-const SQUEEZES: [f64; 6] = [1.0, 0.97, 0.94, 0.91, 0.88, 0.85];
+/// Horizontal scales that are tried to bring a wrapped text to its number of lines; the last ones for a single line.
+const SQUEEZES: [f64; 10] = [1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.82, 0.78, 0.74, 0.7];
+/// How many of them are for texts of several lines.
+const MODERATE: usize = 6;
 /// Most lines of one text.
 const MOST_LINES: usize = 5_000;
 
@@ -180,11 +182,12 @@ fn fit_lines(text: &Text<'_>, paragraphs: &[Paragraph], width: f64, expected: Op
     };
     if lines > expected {
         let fits = |squeeze: &&f64| count_lines(paragraphs, width / **squeeze) <= expected;
-        let squeeze = SQUEEZES.iter().find(fits).copied().unwrap_or(0.94);
+        let most = if expected == 1 { SQUEEZES.len() } else { MODERATE };
+        let squeeze = SQUEEZES[..most].iter().find(fits).copied().unwrap_or(0.94);
         (squeeze, width / squeeze)
     } else if text.resize == TextResize::Height {
         let narrower = |part: &&f64| count_lines(paragraphs, width * **part) == expected;
-        (1.0, width * SQUEEZES.iter().find(narrower).copied().unwrap_or(1.0))
+        (1.0, width * SQUEEZES[..MODERATE].iter().find(narrower).copied().unwrap_or(1.0))
     } else {
         (1.0, width)
     }
@@ -205,9 +208,6 @@ fn paragraphs(shaper: &mut Shaper, text: &Text<'_>, runs: &Runs<'_>, limit: Opti
         paragraphs.push(paragraph);
         let Some(ended) = characters[end..].chars().next() else { return paragraphs };
         start = end + ended.len_utf8();
-        if ended == '\r' && characters[start..].starts_with('\n') {
-            start += 1;
-        }
         new_paragraph = ended != '\u{2028}';
         if paragraphs.len() >= MOST_LINES {
             return paragraphs;
@@ -216,7 +216,7 @@ fn paragraphs(shaper: &mut Shaper, text: &Text<'_>, runs: &Runs<'_>, limit: Opti
 }
 
 fn is_line_end(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(c, '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 fn style_at(runs: &Runs<'_>, at: usize) -> u16 {

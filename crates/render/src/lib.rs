@@ -12,6 +12,7 @@ mod effect;
 mod extent;
 mod fonts;
 mod hint;
+mod icons;
 mod layout;
 mod outline;
 mod paint;

@@ -249,8 +249,10 @@ impl<'d> Painter<'d> {
                 if masked {
                     walk.steps.push(Step::Close);
                 }
-                masked = true;
-                walk.steps.push(Step::Mask(child));
+                masked = !extent.only_unknown || !self.masks_only_unknown(child);
+                if masked {
+                    walk.steps.push(Step::Mask(child));
+                }
                 continue;
             }
             let Some(bounds) = extent.bounds.filter(|b| self.shows(b)) else { continue };
@@ -282,6 +284,17 @@ impl<'d> Painter<'d> {
         if masked {
             walk.steps.push(Step::Close);
         }
+    }
+
+    /// Whether a mask covers nothing but vectors without outlines: to cut one mark by another would leave little.
+    fn masks_only_unknown(&self, mask: NodeIndex) -> bool {
+        let document = self.document;
+        let Some(parent) = document.node(mask).parent else { return false };
+        let mut after = document.children(parent).skip_while(|c| *c <= mask);
+        after
+            .by_ref()
+            .take_while(|c| document.node(*c).mask.is_none())
+            .all(|c| self.extents.of(c).bounds.is_none() || self.extents.of(c).only_unknown)
     }
 
     /// Whether any child reaches out of the node's box, or into its rounded corners.
@@ -318,7 +331,12 @@ impl<'d> Painter<'d> {
         let leaf = node.end == index.0 + 1 || (node.kind.is_shape() && has_outline(node));
         let plain = leaf && node.stroke.is_none() && node.effects.is_empty() && node.opacity > 0.995;
         let opaque = opacity_of_fills(node);
+        let icon = outline.is_unknown()
+            && node.size.width.max(node.size.height) <= LARGEST_ICON
+            && node.kind != Kind::Text;
         let sharp = match kind {
+            // An icon-sized vector without outline masks by its mark.
+            _ if icon && is_icon(&self.extents, index) => false,
             Mask::Outline => leaf && node.kind != Kind::Text,
             // A mask without any paint would hide everything: nobody draws that on purpose.
             Mask::Alpha => node.kind != Kind::Text && plain && !(0.001..0.99).contains(&opaque),
