@@ -99,7 +99,13 @@ pub fn check_manifest(manifest: &Manifest, report: &Report, run: &Run) -> Result
     }
     check_count("timings_ms", manifest.timings_ms.len(), MAX_TIMINGS, &mut errors);
     for (name, timing) in manifest.timings_ms.iter().take(MAX_TIMINGS) {
-        check_name("timings_ms", name, &mut errors);
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+            errors.push(FieldError::new(
+                "timings_ms",
+                "bad_name",
+                format!("a stage's name is 1 to {MAX_NAME_BYTES} bytes without control characters"),
+            ));
+        }
         if !(timing.is_finite() && *timing >= 0.0) {
             let field = format!("timings_ms.{name}");
             errors.push(FieldError::new(field, "out_of_range", "a time is 0 milliseconds or more"));

@@ -104,6 +104,15 @@ fn a_manifest_is_bounded() {
     };
     assert_eq!(errors(timing(-1.0)), ["timings_ms.x out_of_range"]);
     assert_eq!(errors(timing(f64::INFINITY)), ["timings_ms.x out_of_range"]);
+    let stage = |name: &str| {
+        let name = name.to_owned();
+        move |_: &mut Report, m: &mut Manifest| {
+            m.timings_ms.insert(name, 1.0);
+        }
+    };
+    assert_eq!(errors(stage("draw wireframe")), [""; 0]);
+    assert_eq!(errors(stage("a\0")), ["timings_ms bad_name"]);
+    assert_eq!(errors(stage(&"x".repeat(65))), ["timings_ms bad_name"]);
     let hash = |m: &mut Manifest| m.artifacts.get_mut("result").unwrap().sha256 = "X".into();
     assert_eq!(errors(|_, m| hash(m)), ["artifacts.result.sha256 not_a_hash"]);
     let media = |m: &mut Manifest| m.artifacts.get_mut("result").unwrap().media_type = "a\r\nb: c".into();

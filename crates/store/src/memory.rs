@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use heddle_generation::{
-    Command, Decision, Opening, OrganizationId, ProjectId, Run, RunId, State, UserSub, decide,
+    Command, Decision, Opening, OrganizationId, ProjectId, Run, RunId, Score, State, UserSub, decide,
 };
 use jiff::Timestamp;
 
@@ -66,7 +66,7 @@ impl RunRows for MemoryStore {
             attempted: "write a run's message",
             source: Box::new(error),
         })?;
-        let id = OutgoingId(tables.outbox.len() as i64 + 1);
+        let id = OutgoingId(tables.outbox.last_key_value().map_or(0, |(last, _)| last.0) + 1);
         tables.outbox.insert(id, Sending { message: Outgoing { id, run: run.id, body }, sent: false });
         tables.runs.insert(run.id, run.clone());
         Ok(())
@@ -191,7 +191,7 @@ fn place(cursor: Cursor) -> (Timestamp, RunId) {
 
 fn passes(run: &Run, filter: &RunFilter) -> bool {
     let score = run.state.score();
-    let value = score.map(|score| score.value());
+    let value = score.map(Score::value);
     filter.project.is_none_or(|project| run.project_id == project)
         && filter.file.as_ref().is_none_or(|file| run.figma_file_key == *file)
         && filter.edge.is_none_or(|edge| run.edge == edge)

@@ -9,7 +9,7 @@ pub(crate) mod sqlite {
         };
     }
 
-    /// Writes a list: `$index` names the index, where SQLite would not choose it (it takes the order of the list
+    /// Writes a list: `$index` names the index, where `SQLite` would not choose it (it takes the order of the list
     /// for worth more than the file), and `$scope` is what the index finds the rows by. Parameters are the same in all of them: `?1`
     /// organization, `?2` project, `?3` file, `?4` status, `?5` edge, `?6` materialized (0 or 1), `?7` and `?8`
     /// least and greatest score, `?9` score version, `?10` and `?11` the time and id before which the page

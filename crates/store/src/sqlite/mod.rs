@@ -1,4 +1,4 @@
-//! The rows in a SQLite file: write-ahead log, every commit on disk before it is answered, foreign keys on.
+//! The rows in a `SQLite` file: write-ahead log, every commit on disk before it is answered, foreign keys on.
 //! One connection writes, on a thread of its own; a few read beside it.
 
 mod connections;

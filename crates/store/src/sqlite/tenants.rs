@@ -1,4 +1,4 @@
-//! `organization`, `project` and `user` on SQLite.
+//! `organization`, `project` and `user` on `SQLite`.
 
 use heddle_generation::{OrganizationId, ProjectId, UserSub};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! `wf2des` on SQLite.
+//! `wf2des` on `SQLite`.
 
 use heddle_generation::message::Job;
 use heddle_generation::{

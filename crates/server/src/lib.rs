@@ -1,0 +1,102 @@
+//! Heddle's server: the HTTP API, the `ai-status` webhook, the relay from outbox to queue, and the pages.
+//!
+//! [`serve`] is all there is to call. Rows come in as a [`Store`], what is shared with workers as an [`Exchange`],
+//! the time as a [`Clock`]: whoever starts the server decides which.
+//!
+//! Absent on purpose: rules about runs (`heddle_generation`), SQL (`heddle_store`), conversion (`heddle_worker`).
+
+mod api;
+mod app;
+mod artifacts;
+mod auth;
+mod clock;
+mod config;
+mod extract;
+mod pages;
+mod problem;
+mod relay;
+mod webhook;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use heddle_exchange::Exchange;
+use heddle_store::Store;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub use api::openapi::description as openapi_json;
+pub use clock::Clock;
+pub use config::{CallerConfig, Config, ConfigError, Pages};
+pub use webhook::{TOLERANCE_SECONDS, WebhookSecret};
+
+use app::{Shared, router};
+use relay::Relay;
+
+/// How long requests under way may take once the server is told to stop.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// Why the server could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// It was told something impossible.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The listener failed.
+    #[error("could not serve")]
+    Io(#[from] std::io::Error),
+}
+
+/// Serves until `shutdown` resolves; then requests under way are answered, the relay finishes its message, and it
+/// returns. Must be called on a tokio runtime.
+pub async fn serve(
+    config: Config,
+    store: Store,
+    exchange: Exchange,
+    clock: Clock,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ServeError> {
+    let address = listener.local_addr()?;
+    if matches!(config.pages, Pages::Open { .. }) && !address.ip().is_loopback() {
+        return Err(ConfigError::OpenPagesBeyondLoopback { address }.into());
+    }
+    let relay_poll = config.relay_poll;
+    let app = Arc::new(Shared::new(config, store, exchange, clock)?);
+    let (stop, stopped) = watch::channel(false);
+    let relay = Relay {
+        outbox: Arc::clone(&app.store.outbox),
+        queue: Arc::clone(&app.exchange.queue),
+        clock: app.clock.clone(),
+        wake: Arc::clone(&app.wake_relay),
+        poll: relay_poll,
+    };
+    let relay = tokio::spawn(relay.run(stopped.clone()));
+    tracing::info!(%address, "serving");
+
+    let mut drain = stopped.clone();
+    let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
+        // An error means that `stop` is gone, and that is the end too.
+        drop(drain.wait_for(|stop| *stop).await);
+    });
+    let mut server = tokio::spawn(async move { server.await });
+    tokio::select! {
+        () = shutdown => {}
+        // The server ends by itself only by a fault.
+        ended = &mut server => {
+            stop.send_replace(true);
+            return ended.map_err(std::io::Error::other)?.map_err(ServeError::from);
+        }
+    }
+    tracing::info!("stopping");
+    stop.send_replace(true);
+    if let Ok(ended) = tokio::time::timeout(DRAIN, &mut server).await {
+        ended.map_err(std::io::Error::other)??;
+    } else {
+        tracing::warn!("requests were still under way; they are cut off");
+        server.abort();
+    }
+    relay.await.map_err(std::io::Error::other)?;
+    Ok(())
+}

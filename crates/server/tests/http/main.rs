@@ -1,0 +1,12 @@
+//! The server as callers, workers and visitors meet it: over a socket.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod artifacts;
+mod generations;
+mod harness;
+mod openapi;
+mod pages;
+mod relay;
+mod reports;
+mod uploads;
+mod whole;
