@@ -6,7 +6,7 @@ use super::node::{Node, bare_set, section, text};
 use super::paint::{Paint, inter, rgb};
 
 /// Widest row of variants in a set, in pixels.
-const SET_WIDTH: f64 = 1480.0;
+const SET_WIDTH: f64 = 1560.0;
 /// Widest row of sets on a board, in pixels.
 const BOARD_WIDTH: f64 = 2400.0;
 const MARGIN: f64 = 80.0;
@@ -24,6 +24,34 @@ fn shelves(sizes: &[(f64, f64)], breaks: &[bool], limit: f64, gap: f64) -> (Vec<
         wide = wide.max(x + width);
         tall = tall.max(*height);
         x += width + gap;
+    }
+    (places, (wide, y + tall))
+}
+
+/// Places boxes like `shelves`, but puts small ones under each other beside a tall one.
+fn stacks(sizes: &[(f64, f64)], limit: f64, gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
+    let (mut y, mut tall, mut wide) = (0.0_f64, 0.0_f64, 0.0_f64);
+    // The column that is being filled: its left end, its width, how far down it is full.
+    let mut column: Option<(f64, f64, f64)> = None;
+    let mut places = Vec::new();
+    for (width, height) in sizes.iter().copied() {
+        let (x, top) = match column {
+            Some((x, _, full)) if full + gap + height <= tall && x + width <= limit => (x, full + gap),
+            Some((x, across, _)) if x + across + gap + width <= limit => (x + across + gap, 0.0),
+            Some(_) => {
+                y += tall + gap;
+                tall = 0.0;
+                (0.0, 0.0)
+            }
+            None => (0.0, 0.0),
+        };
+        let across = column
+            .filter(|(left, ..)| top > 0.0 && (left - x).abs() < 0.5)
+            .map_or(0.0, |(_, across, _)| across);
+        column = Some((x, across.max(width), top + height));
+        places.push((x, y + top));
+        tall = tall.max(top + height);
+        wide = wide.max(x + width);
     }
     (places, (wide, y + tall))
 }
@@ -47,6 +75,9 @@ fn set_node(index: usize, set: &Set) -> Node {
     let mut node =
         bare_set(&set.name, index).children(placed).stroke(rgb(0x97_47_ff), 1.0).dashes(&[10.0, 5.0]);
     node.id.clone_from(&set.id);
+    // Light variants want something to stand out from.
+    let light = set.axes.iter().any(|(axis, _)| axis == "Ink" || axis == "Ground");
+    let node = if light { node.fill(rgb(0xa3_ad_a8)) } else { node };
     node.sized(width + 48.0, height + 48.0).radius(5.0).clip()
 }
 
@@ -95,7 +126,7 @@ fn board(library: &Library, page: &str) -> Node {
     let sizes: Vec<_> = blocks.iter().map(|block| block.size).collect();
     let icons = blocks.iter().all(|block| block.node.name.starts_with("Icon/"));
     let (limit, gap) = if icons { (1200.0, 16.0) } else { (BOARD_WIDTH, MARGIN) };
-    let (places, (width, height)) = shelves(&sizes, &vec![false; sizes.len()], limit, gap);
+    let (places, (width, height)) = stacks(&sizes, limit, gap);
     let title = text("Title", inter("", 700, 48.0, 56.0).spaced(-1.0), page).fill(rgb(0x1e_1e_1e));
     let mut board = section(page).fill(Paint::Solid(rgb(0xff_ff_ff))).child(title.at(MARGIN, MARGIN));
     let mut next = 1;

@@ -1,6 +1,6 @@
 //! Nodes as Figma's REST API writes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::geometry::{Bounds, Transform, ink};
 use super::json::{Json, object};
@@ -230,7 +230,7 @@ impl<'a> Emitter<'a> {
                     self.definitions(index, out);
                 }
             }
-            Kind::Instance(instance) => self.instance(instance, out),
+            Kind::Instance(instance) => self.instance(node, instance, out),
             _ => {}
         }
     }
@@ -261,7 +261,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn instance(&mut self, instance: &Instance, out: &mut Json) {
+    fn instance(&mut self, node: &Node, instance: &Instance, out: &mut Json) {
         out.put("componentId", instance.component.as_str());
         self.components.push(instance.component.clone());
         if !instance.properties.is_empty() {
@@ -282,7 +282,9 @@ impl<'a> Emitter<'a> {
             out.put("componentProperties", Json::Object(fields));
         }
         let mut merged: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (id, fields) in instance.overrides.iter().filter(|(_, fields)| !fields.is_empty()) {
+        let ids = ids(node);
+        let current = |(id, fields): &&(String, Vec<_>)| !fields.is_empty() && ids.contains(id.as_str());
+        for (id, fields) in instance.overrides.iter().filter(current) {
             let known = merged.iter().position(|(known, _)| known == id);
             let entry = known.unwrap_or_else(|| {
                 merged.push((id, Vec::new()));
@@ -313,10 +315,8 @@ impl<'a> Emitter<'a> {
         let [first, others @ ..] = node.radii;
         if others.iter().any(|radius| (radius - first).abs() > f64::EPSILON) {
             out.put("rectangleCornerRadii", node.radii.map(Json::Number).to_vec());
-            out.put("cornerSmoothing", 0.0);
         } else if first > 0.0 {
             out.put("cornerRadius", first);
-            out.put("cornerSmoothing", 0.0);
         }
         out.put("strokeWeight", node.stroke.as_ref().map_or(1.0, |stroke| stroke.weight));
         if let Some([top, right, bottom, left]) = node.stroke.as_ref().and_then(|stroke| stroke.sides) {
@@ -379,6 +379,12 @@ impl<'a> Emitter<'a> {
             out.put("styles", Json::Object(styles));
         }
     }
+}
+
+/// The ids of a node and of all below it. What was overridden before a swap isn't among them any more.
+fn ids(node: &Node) -> BTreeSet<&str> {
+    let below = node.children.iter().flat_map(ids);
+    below.chain([node.id.as_str()]).collect()
 }
 
 /// Whether Figma writes `children` and a background for it.

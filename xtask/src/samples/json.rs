@@ -10,7 +10,7 @@ pub enum Json {
     /// `true` or `false`.
     Bool(bool),
     /// A whole number.
-    Int(i64),
+    Int(usize),
     /// A number that Figma prints with a fraction.
     Number(f64),
     /// A string.

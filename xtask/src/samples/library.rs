@@ -1,5 +1,7 @@
 //! A library of components: sets with axes and variants, ids and publish keys, properties.
 
+use std::fmt::Write;
+
 use sha2::{Digest, Sha256};
 
 use super::node::{Field, Kind, Node, Value};
@@ -69,7 +71,10 @@ impl Pick<'_> {
 /// The first hex digits of the SHA-256 of a name.
 pub fn hash(name: &str, digits: usize) -> String {
     let digest = Sha256::digest(name.as_bytes());
-    let mut hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut hex = String::new();
+    for byte in digest {
+        write!(hex, "{byte:02x}").expect("a string takes all");
+    }
     hex.truncate(digits);
     hex
 }

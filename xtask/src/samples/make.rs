@@ -94,7 +94,7 @@ impl Make<'_> {
         }
         for (name, value) in said {
             if !matches!(value, Value::Variant(_)) {
-                self.apply(&name, value);
+                self.apply(&name, &value);
             }
         }
     }
@@ -125,12 +125,12 @@ impl Make<'_> {
     }
 
     /// Sets a property by its full name, in the list and in the layers it drives.
-    fn apply(&mut self, full: &str, value: Value) {
+    fn apply(&mut self, full: &str, value: &Value) {
         let Some(entry) = instance_mut(&mut self.node).properties.iter_mut().find(|(name, _)| name == full)
         else {
             return;
         };
-        if entry.1 == value {
+        if entry.1 == *value {
             return;
         }
         entry.1 = value.clone();
@@ -138,7 +138,7 @@ impl Make<'_> {
         let library = self.library;
         each(&mut self.node.children, &mut |node| {
             let driven = node.refs.iter().find(|(_, name)| name == full).map(|(field, _)| *field);
-            match (driven, &value) {
+            match (driven, value) {
                 (Some(Field::Characters), Value::Text(characters)) => {
                     overrides.push((node.id.clone(), write(node, characters)));
                 }
@@ -167,7 +167,7 @@ impl Make<'_> {
     /// Sets a TEXT property.
     pub fn text(mut self, name: &str, value: &str) -> Self {
         let full = self.full(name);
-        self.apply(&full, Value::Text(value.to_owned()));
+        self.apply(&full, &Value::Text(value.to_owned()));
         self
     }
 
@@ -179,7 +179,7 @@ impl Make<'_> {
     /// Sets a BOOLEAN property.
     pub fn show(mut self, name: &str, visible: bool) -> Self {
         let full = self.full(name);
-        self.apply(&full, Value::Bool(visible));
+        self.apply(&full, &Value::Bool(visible));
         self
     }
 
@@ -187,7 +187,7 @@ impl Make<'_> {
     pub fn swap(mut self, name: &str, component: &str) -> Self {
         let full = self.full(name);
         let id = self.library.sets[self.library.index(component)].variants[0].node.id.clone();
-        self.apply(&full, Value::Swap(id));
+        self.apply(&full, &Value::Swap(id));
         self
     }
 

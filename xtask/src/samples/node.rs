@@ -451,7 +451,7 @@ impl Node {
     }
 
     /// Makes it the mask of its group.
-    pub fn as_mask(mut self) -> Self {
+    pub fn masking(mut self) -> Self {
         self.mask = true;
         self
     }
@@ -601,16 +601,5 @@ impl Node {
         let span = Span { of: of.to_owned(), style, fill: Some(fill.into()) };
         self.text_mut().spans.push(span);
         self
-    }
-
-    /// Changes the layer name.
-    pub fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.name);
-        self
-    }
-
-    /// Whether the id is one of the content of an instance.
-    pub fn is_inside_instance(&self) -> bool {
-        self.id.starts_with('I')
     }
 }

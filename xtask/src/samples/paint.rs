@@ -113,11 +113,6 @@ pub fn vertical(stops: &[(f64, Color)]) -> Paint {
     Paint::Linear { from: (0.5, 0.0), to: (0.5, 1.0), stops: stops.to_vec() }
 }
 
-/// A gradient from the top left to the bottom right corner.
-pub fn diagonal(from: Color, to: Color) -> Paint {
-    Paint::Linear { from: (0.0, 0.0), to: (1.0, 1.0), stops: vec![(0.0, from), (1.0, to)] }
-}
-
 /// Where a stroke lies on its outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {

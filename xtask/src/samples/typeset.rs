@@ -55,7 +55,7 @@ pub fn text(node: &Node, text: &Text, out: &mut Json) {
     let mut runs = text.runs();
     // Figma leaves out the zeros at the end.
     runs.truncate(runs.iter().rposition(|run| *run != 0).map_or(0, |last| last + 1));
-    let runs = runs.into_iter().map(|run| Json::Int(run as i64)).collect::<Vec<_>>();
+    let runs = runs.into_iter().map(Json::Int).collect::<Vec<_>>();
     out.put("characterStyleOverrides", runs);
     let table = text.spans.iter().enumerate().map(|(index, span)| ((index + 1).to_string(), run(span)));
     out.put("styleOverrideTable", Json::Object(table.collect()));
@@ -70,7 +70,7 @@ pub fn text(node: &Node, text: &Text, out: &mut Json) {
     }
     if let Some(lines) = text.max_lines {
         style.put("textTruncation", "ENDING");
-        style.put("maxLines", Json::Int(lines as i64));
+        style.put("maxLines", Json::Int(lines));
     }
     if let Some(decoration) = text.decoration {
         style.put("textDecoration", decoration);
@@ -79,7 +79,6 @@ pub fn text(node: &Node, text: &Text, out: &mut Json) {
     style.put("textAlignVertical", text.vertical);
     lines(text.style, &mut style);
     out.put("style", style);
-    out.put("layoutVersion", Json::Int(4));
 }
 
 fn path(data: String) -> Json {

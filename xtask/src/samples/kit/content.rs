@@ -343,7 +343,7 @@ fn list_row(kit: &Library, pick: &Pick) -> Node {
     row_ = row_.child(content);
     match pick.get("Trail") {
         "Chevron" => row_.child(icon(kit, "chevron-right", 20.0, MUTED)),
-        "Text" => row_.child(text("Value", LABEL, "Value").fill(INK).prop("Value")),
+        "Text" => row_.child(text("Value", LABEL, "Value").fill(INK).text_align("RIGHT").prop("Value")),
         "Button" => {
             let button = row("Button").tall(32.0).pad(0.0, 12.0).middle().radius(8.0).stroke(INK, 1.0);
             row_.child(button.child(text("Action", LABEL, "Button").fill(INK).prop("Action")))

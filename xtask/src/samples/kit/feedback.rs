@@ -86,7 +86,7 @@ pub fn add(kit: &mut Library) {
         let head = row("Head").fill_width().gap(8.0);
         let head = head
             .child(text("Label", SMALL, "Progress").fill(INK).fill_width().prop("Label"))
-            .child(text("Value", CAPTION, "60%").fill(MUTED).prop("Value"));
+            .child(text("Value", CAPTION, "60%").fill(MUTED).text_align("RIGHT").prop("Value"));
         let rail = frame("Rail", 358.0, 8.0).radius(4.0).fill(BLOCK).fill_width();
         let rail = rail.child(
             rect("Amount", 200.0, 8.0).radius(4.0).fill(INK).pin(Pin::Scale(0.0, 0.6), Pin::Start(0.0)),

@@ -101,7 +101,7 @@ pub fn add(kit: &mut Library) {
         let head = row("Head").fill_width().gap(8.0);
         let head = head
             .child(text("Label", LABEL, "Amount").fill(INK).fill_width().prop("Label"))
-            .child(text("Value", LABEL, "65").fill(MUTED).prop("Value"));
+            .child(text("Value", LABEL, "65").fill(MUTED).text_align("RIGHT").prop("Value"));
         column("").wide(358.0).gap(8.0).child(head).child(track)
     });
     kit.set("Quantity", "A small number, step by step.", &[("Size", &["sm", "md"])], |kit, pick| {
@@ -154,7 +154,7 @@ fn field(pick: &Pick, placeholder: &str, lead: Option<Node>, trail: Option<Node>
         .gap(6.0)
         .child(text("Label", LABEL, "Label").fill(INK).fill_width().prop("Label").shown_by("Show label"))
         .child(control)
-        .child(if state == "Error" { hint } else { hint })
+        .child(hint)
 }
 
 /// A mark and its label.

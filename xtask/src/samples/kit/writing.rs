@@ -73,7 +73,7 @@ pub fn add(kit: &mut Library) {
                 .gap(16.0)
                 .middle()
                 .child(text("Key", style, "Name").fill(MUTED).fill_width().prop("Key"))
-                .child(text("Value", style, "Value").fill(INK).prop("Value"))
+                .child(text("Value", style, "Value").fill(INK).text_align("RIGHT").prop("Value"))
         },
     );
 }

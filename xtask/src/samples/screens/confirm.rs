@@ -2,7 +2,7 @@
 
 use super::parts::{Stay, band, phone, stay_card, top};
 use crate::samples::library::Library;
-use crate::samples::node::{Node, Pin, column, ellipse, group, rect, row, rule, text};
+use crate::samples::node::{Node, Pin, Place, column, ellipse, group, rect, row, rule, text};
 use crate::samples::system::style::{
     BODY_S, CAPTION, EVERGREEN, INK, LABEL_M, LINE, PAPER, PERSIMMON, SLATE, TITLE_L, TITLE_S, high, low,
     picture,
@@ -22,7 +22,7 @@ const INN: Stay = Stay {
 /// The card of the landlady's words; her portrait is cut to a circle.
 fn letter() -> Node {
     let face = group("女将", 48.0, 48.0)
-        .child(ellipse("Mask", 48.0, 48.0).fill(PAPER).as_mask())
+        .child(ellipse("Mask", 48.0, 48.0).fill(PAPER).masking())
         .child(rect("Portrait", 48.0, 60.0).fill(picture("portrait-mika")).at(0.0, -6.0));
     let words = column("Words").fill_width().gap(4.0);
     let words = words.child(text("Name", LABEL_M, "女将 林 美香より").fill(INK).fill_width()).child(
@@ -32,7 +32,15 @@ fn letter() -> Node {
     );
     let card =
         row("女将のことば").fill_width().pad(16.0, 16.0).gap(14.0).radius(20.0).fill(PAPER).elevation(&low());
-    card.child(face).child(words)
+    card.child(face).child(words).child(seal())
+}
+
+/// The house's seal, pressed by hand.
+fn seal() -> Node {
+    let letters = text("Letters", CAPTION, "ひの\nき印").fill(PERSIMMON).text_align("CENTER");
+    let seal =
+        row("印").sized(44.0, 44.0).radius(10.0).stroke(PERSIMMON, 2.0).align(Place::Center, Place::Center);
+    seal.child(letters).opacity(0.75).rotate(-9.0).pin(Pin::End(12.0), Pin::End(8.0))
 }
 
 fn facts(library: &Library) -> Node {
@@ -94,7 +102,13 @@ fn bill(library: &Library) -> Node {
 fn pay(library: &Library) -> Node {
     let words = column("Words").fill_width().gap(2.0);
     let words = words
-        .child(text("Key", CAPTION, "合計(税込)").fill(SLATE))
+        .child(
+            row("Key")
+                .gap(6.0)
+                .middle()
+                .child(text("Key", CAPTION, "合計(税込)").fill(SLATE))
+                .child(text("Before", CAPTION, "¥107,500").fill(SLATE).struck()),
+        )
         .child(text("Total", TITLE_L, "¥97,580").fill(INK).span("¥", TITLE_S, SLATE));
     let button = library.make("Action/Button").with("Size", "Large").text("Words", "予約を確定する");
     let line = row("Pay").fill_width().pad(12.0, 16.0).gap(16.0).middle().child(words).child(button);

@@ -2,9 +2,7 @@
 
 use crate::samples::library::Library;
 use crate::samples::node::{Node, Place, column, row, text};
-use crate::samples::system::style::{
-    BODY_S, INK, LABEL_S, LINE, PAPER, RICE, SLATE, TITLE_S, icon, low, picture,
-};
+use crate::samples::system::style::{BODY_S, INK, LABEL_S, LINE, PAPER, RICE, SLATE, TITLE_S, icon, low};
 
 /// An empty phone screen of a height.
 pub fn phone(name: &str, height: f64) -> Node {

@@ -38,7 +38,7 @@ fn landscape() -> Node {
         .child(hill("Far ridge", "M0 208C40 176 78 168 118 190C150 207 176 188 212 170C254 149 300 158 330 182C352 198 372 196 390 186V364H0Z", 0x4c_8c_78))
         .child(hill("Ridge", "M0 232C46 204 92 214 132 230C176 247 214 232 256 212C300 192 350 204 390 226V364H0Z", 0x2f_72_60))
         .child(hill("Lake", "M0 262C60 250 130 254 195 258C262 262 330 252 390 258V364H0Z", 0x8f_b8_a0))
-        .child(vector("Ripples", "M120 274h64M168 284h90M96 292h48M226 276h38", size).line(rgb(0xf9_e2_b0), 1.5))
+        .child(vector("Ripples", "M120 274h64M168 284h90M96 292h48M226 276h38", size).line(rgb(0xf9_e2_b0), 1.5).opacity(0.8))
         .child(hill("Shore", "M0 276C52 258 112 266 150 284C182 298 226 300 262 286C300 272 350 264 390 274V364H0Z", 0x1a_4c_3f))
         .child(hill("Pines left", &left, 0x12_38_2e))
         .child(hill("Pines right", &right, 0x12_38_2e))
@@ -53,7 +53,7 @@ fn faces() -> Node {
     let mut faces = group("Guests", 76.0, 32.0);
     for (at, subject) in ["portrait-mika", "portrait-jonas", "portrait-aiko"].iter().enumerate() {
         let face = group(&format!("Guest {}", at + 1), 32.0, 32.0)
-            .child(ellipse("Mask", 32.0, 32.0).fill(PAPER).as_mask())
+            .child(ellipse("Mask", 32.0, 32.0).fill(PAPER).masking())
             .child(rect("Portrait", 32.0, 40.0).fill(picture(subject)).at(0.0, -4.0))
             .child(ellipse("Rim", 32.0, 32.0).stroke(PAPER, 2.0));
         faces = faces.child(face.at(at as f64 * 22.0, 0.0));

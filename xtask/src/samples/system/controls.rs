@@ -12,9 +12,8 @@ use crate::samples::paint::{Tone, Type};
 fn colours(emphasis: &str, disabled: bool) -> (Option<Tone>, Option<Tone>, Tone) {
     match (emphasis, disabled) {
         ("Strong", false) => (Some(EVERGREEN), None, PAPER),
-        ("Strong", true) => (Some(SAND), None, MIST),
+        ("Strong" | "Soft", true) => (Some(SAND), None, MIST),
         ("Soft", false) => (Some(MOSS), None, EVERGREEN),
-        ("Soft", true) => (Some(SAND), None, MIST),
         ("Outline", false) => (Some(PAPER), Some(LINE), INK),
         ("Outline", true) => (Some(PAPER), Some(LINE), MIST),
         ("Danger", false) => (None, None, DANGER),

@@ -119,7 +119,7 @@ pub fn add(library: &mut Library) {
         let head = row("Head").fill_width().gap(8.0);
         let head = head
             .child(text("Words", BODY_S, "Profile").fill(SLATE).fill_width().prop("Words"))
-            .child(text("Value", CAPTION, "64%").fill(INK).prop("Value"));
+            .child(text("Value", CAPTION, "64%").fill(INK).text_align("RIGHT").prop("Value"));
         meter.child(head).child(rail)
     });
     library.set("Feedback/Blank", "Nothing here yet.", &[("Action", &["No", "Yes"])], |library, pick| {

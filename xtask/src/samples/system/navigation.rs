@@ -229,7 +229,7 @@ fn rail(library: &mut Library) {
                 .gap(12.0)
                 .middle()
                 .radius(14.0)
-                .fill(rgb(0x16_3d_32));
+                .fill(rgb(0x16_3d_33));
             let person = person.child(library.make("Data/Portrait").with("Size", "S")).child(who);
             rail.child(column("Spacer").fill_width().fill_height()).child(person)
         },

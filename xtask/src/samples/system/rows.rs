@@ -54,7 +54,7 @@ pub fn add(library: &mut Library) {
                 .gap(16.0)
                 .middle()
                 .child(text("Key", style, "Two nights").fill(key).fill_width().prop("Key"))
-                .child(text("Value", style, "€296").fill(value).prop("Value"))
+                .child(text("Value", style, "€296").fill(value).text_align("RIGHT").prop("Value"))
         },
     );
     library.set(
@@ -83,7 +83,7 @@ pub fn add(library: &mut Library) {
                     centred("Mark", 24.0, 12.0).fill(EVERGREEN).child(icon(library, "check", 16.0, PAPER)),
                 );
             }
-            item.child(text("Time", LABEL_M, "15:00").fill(INK).prop("Time"))
+            item.child(text("Time", LABEL_M, "15:00").fill(INK).text_align("RIGHT").prop("Time"))
         },
     );
 }
@@ -106,7 +106,7 @@ fn list_item(library: &Library, pick: &Pick) -> Node {
     item = item.child(words);
     match pick.get("Trail") {
         "Chevron" => item.child(icon(library, "chevron-right", 20.0, MIST)),
-        "Value" => item.child(text("Value", LABEL_M, "€24").fill(INK).prop("Value")),
+        "Value" => item.child(text("Value", LABEL_M, "€24").fill(INK).text_align("RIGHT").prop("Value")),
         "Toggle" => item.child(library.make("Control/Toggle").with("On", "Yes")),
         _ => item,
     }

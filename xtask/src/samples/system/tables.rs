@@ -1,5 +1,7 @@
 //! Tables and charts.
 
+use std::fmt::Write;
+
 use super::style::{
     BODY_S, CAPTION, EVERGREEN, INK, LABEL_M, LABEL_S, LINE, MIST, MOSS, PAPER, PERSIMMON, RICE, SLATE, SUN,
     TITLE_M,
@@ -98,7 +100,7 @@ pub fn add(library: &mut Library) {
             }
             key.wide(180.0)
                 .child(words.fill_width())
-                .child(text("Value", LABEL_S, "58%").fill(INK).prop("Value"))
+                .child(text("Value", LABEL_S, "58%").fill(INK).text_align("RIGHT").prop("Value"))
         },
     );
     library.set("Chart/Spark", "A drift in a word's space.", &[("Drift", &["Up", "Down"])], |_, pick| {
@@ -140,7 +142,8 @@ fn curve(values: &[f64]) -> String {
     for (at, pair) in values.windows(2).enumerate() {
         let (x, end) = (at as f64 * step, (at + 1) as f64 * step);
         let (from, to) = (220.0 * (1.0 - pair[0]), 220.0 * (1.0 - pair[1]));
-        path += &format!("C{} {from} {} {to} {end} {to}", x + step * 0.45, end - step * 0.45);
+        write!(path, "C{} {from} {} {to} {end} {to}", x + step * 0.45, end - step * 0.45)
+            .expect("a string takes all");
     }
     path
 }
