@@ -8,11 +8,12 @@ use heddle_figma::{
 use serde::Serialize;
 
 use crate::graphics::{Action, Appearance, Classification, RenderedKind};
-use crate::kit::{Kit, Row};
+use crate::kit::Kit;
 use crate::lexicon::Archetype;
-use crate::library::{Extent, Place, TextSlot};
+use crate::library::{Extent, Place};
 use crate::outline::{Outline, Part, Role, is_painted};
 use crate::select::{Choice, Decision, Selector, round};
+use crate::slots::{assign, cleared, sort_for_reading};
 use crate::wireframe::{
     Document, IconWrite, KitInstance, Layout, Node, NodeKind, SlotWrite, Summary, Tone, WIREFRAME_SCHEMA,
 };
@@ -243,9 +244,16 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
         let Rect { width, height, .. } = source.bounds;
         let tone = graphic_tone(self.outline.document, index);
         let preserve = self.graphics.get(&index).is_some_and(|a| a.action == Action::Preserve);
-        let (kind, rendered) = if preserve {
+        let chart = (self.outline.part(index).archetype == Some(Archetype::Chart))
+            .then(|| self.selector.atom(Archetype::Chart, width, height))
+            .flatten();
+        let (kind, rendered) = if let Some(choice) = chart.filter(|c| c.fit >= 0.3) {
+            let mut instance = self.kit_instance(choice);
+            instance.cleared = cleared(&self.kit.rows[choice.row], &[]);
+            (NodeKind::Instance(instance), RenderedKind::Kit)
+        } else if preserve {
             (NodeKind::Graphic { source_id: source.id.to_string(), tone }, RenderedKind::Preserved)
-        } else if width.max(height) > 96.0 {
+        } else if width.max(height) > 64.0 {
             let image = self.selector.atom(Archetype::Image, width, height).filter(|c| c.fit >= 0.15);
             match image {
                 Some(choice) => (NodeKind::Instance(self.kit_instance(choice)), RenderedKind::Kit),
@@ -299,7 +307,7 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
         let row = &self.kit.rows[choice.row];
         let mut instance = self.kit_instance(choice);
         let texts = self.outline.texts_below(index).to_vec();
-        let slots = assign(self.outline.document, source.bounds, &texts, row);
+        let slots = assign(self.outline, index, &texts, row).slots;
         for (text, slot) in texts.iter().zip(&slots) {
             let (text, slot) = (self.source(*text), &row.slots[*slot]);
             instance.texts.push(SlotWrite {
@@ -310,8 +318,7 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
                 visibility: slot.visibility.clone().filter(|_| !slot.shown),
             });
         }
-        let unused = row.slots.iter().enumerate().filter(|(at, slot)| slot.shown && !slots.contains(at));
-        instance.cleared = unused.map(|(_, slot)| slot.path.clone()).collect();
+        instance.cleared = cleared(row, &slots);
         let id = format!("wf:{}", source.id);
         let mut icons = row.icon_places();
         for graphic in self.outline.graphics_below(index) {
@@ -355,83 +362,6 @@ fn is_leaf_component(source: &SourceNode<'_>, part: &Part) -> bool {
 fn clips_content(outline: &Outline<'_, '_>, index: NodeIndex) -> bool {
     let node = outline.node(index);
     node.clips && outline.document.children(index).any(|c| !node.bounds.covers(&outline.node(c).bounds, 1.0))
-}
-
-/// For each text in document order its slot: order is kept, and among orders the one whose places and sizes agree
-/// best. There are at least as many slots as texts.
-fn assign(document: &Source<'_>, region: Rect, texts: &[NodeIndex], row: &Row) -> Vec<usize> {
-    if texts.is_empty() {
-        return Vec::new();
-    }
-    let read = |places: Vec<Place>| {
-        let mut order: Vec<usize> = (0..places.len()).collect();
-        sort_for_reading(&mut order, |at| places[*at]);
-        order
-    };
-    let relative = |place: Place, width: f64, height: f64| Place {
-        x: place.x / width.max(1.0),
-        y: place.y / height.max(1.0),
-        width: place.width / width.max(1.0),
-        height: place.height / height.max(1.0),
-    };
-    let text_place = |index: &NodeIndex| {
-        let bounds = document.node(*index).bounds;
-        let place = Place {
-            x: bounds.x - region.x,
-            y: bounds.y - region.y,
-            width: bounds.width,
-            height: bounds.height,
-        };
-        relative(place, region.width, region.height)
-    };
-    let text_order = read(texts.iter().map(text_place).collect());
-    let slot_place = |slot: &TextSlot| relative(slot.place, row.size.width, row.size.height);
-    let slot_order = read(row.slots.iter().map(slot_place).collect());
-    let size = |index: NodeIndex| document.node(index).text.as_deref().map_or(12.0, |t| t.style.size);
-    let cost = |text: usize, slot: usize| {
-        let (index, slot) = (texts[text], &row.slots[slot]);
-        let (a, b) = (text_place(&index), slot_place(slot));
-        let off = (a.y - b.y).abs() + 0.6 * (a.x - b.x).abs();
-        let scale = (size(index).max(1.0) / slot.font_size.max(1.0)).ln().abs();
-        off + 0.4 * scale + if slot.shown { 0.0 } else { 0.35 }
-    };
-    // best[t][s]: cheapest way to place the first t texts in the first s slots.
-    let (count, slots) = (text_order.len(), slot_order.len());
-    let mut best = vec![vec![f64::INFINITY; slots + 1]; count + 1];
-    best[0].fill(0.0);
-    for t in 1..=count {
-        for s in t..=slots {
-            let taken = best[t - 1][s - 1] + cost(text_order[t - 1], slot_order[s - 1]);
-            best[t][s] = best[t][s - 1].min(taken);
-        }
-    }
-    let mut chosen = vec![0; count];
-    let (mut t, mut s) = (count, slots);
-    while t > 0 && s > 0 {
-        if s > t && best[t][s] >= best[t][s - 1] {
-            s -= 1;
-        } else {
-            chosen[text_order[t - 1]] = slot_order[s - 1];
-            (t, s) = (t - 1, s - 1);
-        }
-    }
-    chosen
-}
-
-/// Sorts for reading: in rows from the top, each from the left. Boxes share a row where their middles are near.
-fn sort_for_reading<T: Copy>(items: &mut [T], place: impl Fn(&T) -> Place) {
-    let middle = |p: Place| p.y + p.height / 2.0;
-    items.sort_by(|a, b| middle(place(a)).total_cmp(&middle(place(b))));
-    let mut start = 0;
-    while start < items.len() {
-        let first = place(&items[start]);
-        let mut end = start + 1;
-        while end < items.len() && middle(place(&items[end])) - middle(first) <= 0.5 * first.height {
-            end += 1;
-        }
-        items[start..end].sort_by(|a, b| place(a).x.total_cmp(&place(b).x));
-        start = end;
-    }
 }
 
 /// Ids of what says or shows something, siblings sorted for reading, parents before children.

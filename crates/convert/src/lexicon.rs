@@ -76,8 +76,6 @@ impl Archetype {
                 | A::Switch
                 | A::Slider
                 | A::Search
-                | A::Tabs
-                | A::Pagination
         )
     }
 
@@ -91,6 +89,9 @@ impl Archetype {
     pub fn affinity(self, other: Self) -> f64 {
         if self == other {
             return 1.0;
+        }
+        if self == A::TableRow && other == A::Table {
+            return 0.3;
         }
         if self == A::Input && matches!(other, A::Search | A::Select | A::TextArea | A::Calendar) {
             return 0.35;
@@ -180,6 +181,13 @@ const PHRASES: &[(&str, Archetype)] = &[
     ("checkbox", A::Checkbox),
     ("check box", A::Checkbox),
     ("radio", A::Radio),
+    ("radio button", A::Radio),
+    ("toggle button", A::Switch),
+    ("section header", A::Heading),
+    ("section head", A::Heading),
+    ("table cell", A::TableRow),
+    ("card header", A::Heading),
+    ("portrait", A::Avatar),
     ("switch", A::Switch),
     ("toggle", A::Switch),
     ("slider", A::Slider),

@@ -19,6 +19,7 @@ mod place;
 pub mod preview;
 pub mod score;
 pub mod select;
+mod slots;
 mod strings;
 pub mod sweep;
 pub mod wireframe;

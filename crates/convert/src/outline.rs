@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use heddle_figma::{Document, Kind, Node, NodeIndex, Rect, TextAlign, Warnings};
+use heddle_figma::{Color, Document, Kind, Node, NodeIndex, Paint, Rect, TextAlign, Warnings};
 use serde::Serialize;
 
 use crate::des2wf::DesignNames;
@@ -251,9 +251,11 @@ impl<'d, 'a> Outline<'d, 'a> {
     /// The role of a layer that is no text, from what is below it.
     fn settle(&mut self, index: NodeIndex, node: &Node<'_>) {
         let first = self.frame.0;
+        let large_shape = node.kind.is_shape() && node.bounds.width.min(node.bounds.height) > 28.0;
+        let carries = large_shape && self.carries_text(index, node);
         let part = &mut self.parts[(index.0 - first) as usize];
         let painted = is_painted(node);
-        let has_image = node.fills.iter().any(heddle_figma::Paint::is_image);
+        let has_image = node.fills.iter().any(Paint::is_image);
         let rect = node.bounds;
         let long = rect.width.max(rect.height);
         let thin = rect.width.min(rect.height);
@@ -275,7 +277,8 @@ impl<'d, 'a> Outline<'d, 'a> {
             let line = node.kind == Kind::Line || thin <= 2.0;
             if line && long >= 16.0 && long >= 8.0 * thin {
                 part.role = Role::Divider;
-            } else if matches!(node.kind, Kind::Rectangle)
+            } else if carries
+                || matches!(node.kind, Kind::Rectangle)
                 || (node.kind == Kind::Ellipse && node.arc.is_none_or(|a| a.inner == 0.0))
             {
                 part.role = Role::Surface;
@@ -298,12 +301,13 @@ impl<'d, 'a> Outline<'d, 'a> {
         let artwork = archetype_of(&node.name).is_some_and(Archetype::is_artwork);
         let plain = !painted || !node.kind.is_frame_like();
         let icon = drawn && small && (plain || artwork || part.graphics >= 2 && long <= 32.0);
-        let illustration =
-            drawn && !small && plain && part.graphics >= 3 && part.shapes + part.graphics >= 4 && {
-                // Artwork is dense; a column of icons is not.
-                let inner = self.document.subtree(index).len() as u32;
-                node.layout.is_none() && inner <= 4 * (part.graphics + part.shapes)
-            };
+        let illustration = drawn && !small && part.graphics >= 3 && node.layout.is_none() && {
+            // Artwork is painted layer upon layer; what lies side by side is a set of icons.
+            let children = self.document.children(index).map(|c| self.node(c));
+            let covered: f64 =
+                children.filter_map(|c| c.bounds.intersection(&node.bounds)).map(|r| r.area()).sum();
+            covered >= 0.8 * node.bounds.area() || long <= 160.0
+        };
         let part = &mut self.parts[(index.0 - first) as usize];
         if icon || illustration || (drawn && artwork) {
             part.role = Role::Graphic;
@@ -338,10 +342,16 @@ impl<'d, 'a> Outline<'d, 'a> {
             (Some((name, sure)), Some((shape, _))) if name == shape => {
                 Some((name, (sure + 0.2_f64).min(1.0)))
             }
+            // One tab is no row of tabs.
+            (Some((Archetype::Tabs, _)), _) if part.texts < 2 => None,
             (Some((name, sure)), _) if node.kind == Kind::Instance => Some((name, sure)),
             // A bare frame called "Header" may be anything; its shape has the last word where it says something.
             (_, Some(shape)) => Some(shape),
-            (Some((name, sure)), None) if plausible(name, node, part) => Some((name, sure)),
+            (Some((name, sure)), None)
+                if plausible(name, node, part) && (name != Archetype::Button || self.stands_out(index)) =>
+            {
+                Some((name, sure))
+            }
             _ => None,
         };
         if let Some((archetype, confidence)) = found {
@@ -371,7 +381,12 @@ impl<'d, 'a> Outline<'d, 'a> {
         let part = self.part(index);
         let Rect { width, height, .. } = node.bounds;
         if part.role == Role::Image {
-            let round = node.radii[0] * 2.0 >= width.min(height) * 0.9 || node.kind == Kind::Ellipse;
+            let is_round =
+                |n: &Node<'_>| n.radii[0] * 2.0 >= width.min(height) * 0.9 || n.kind == Kind::Ellipse;
+            let within = node.parent.filter(|_| index != self.frame).map(|p| self.node(p));
+            let cut_round =
+                within.is_some_and(|p| p.clips && is_round(p) && p.bounds.iou(&node.bounds) > 0.9);
+            let round = is_round(node) || cut_round;
             let square = (width / height.max(1.0) - 1.0).abs() < 0.1;
             return if round && square && (16.0..=160.0).contains(&width) {
                 Some((Archetype::Avatar, 0.7))
@@ -382,8 +397,7 @@ impl<'d, 'a> Outline<'d, 'a> {
         if part.role != Role::Container || !node.kind.is_frame_like() && node.kind != Kind::Group {
             return None;
         }
-        let painted = is_painted(node) || self.has_backdrop(index, node);
-        if !painted {
+        if !self.stands_out(index) && !self.has_backdrop(index, node) {
             return None;
         }
         if part.texts == 0 && part.graphics == 1 && part.images == 0 && (24.0..=72.0).contains(&width) {
@@ -419,6 +433,29 @@ impl<'d, 'a> Outline<'d, 'a> {
             return Some((Archetype::Button, 0.5));
         }
         None
+    }
+
+    /// Whether the layer's own paint can be told from what it lies on.
+    pub fn stands_out(&self, index: NodeIndex) -> bool {
+        let node = self.node(index);
+        if node.stroke.is_some() || !node.effects.is_empty() {
+            return true;
+        }
+        let Some(own) = node.fills.iter().rev().find_map(Paint::solid) else { return !node.fills.is_empty() };
+        let below = self.document.ancestors(index).take_while(|a| a.0 >= self.frame.0);
+        let below =
+            below.filter_map(|a| self.node(a).fills.iter().rev().find_map(Paint::solid)).find(|c| c.a > 0.9);
+        let below = below.unwrap_or(Color { r: 1.0, g: 1.0, b: 1.0, a: 1.0 });
+        let differs = |a: f64, b: f64| ((a - b) * own.a).abs() > 0.015;
+        differs(own.r, below.r) || differs(own.g, below.g) || differs(own.b, below.b)
+    }
+
+    /// Whether texts lie on the shape: then it is a surface, however it was drawn.
+    fn carries_text(&self, index: NodeIndex, node: &Node<'_>) -> bool {
+        let Some(parent) = node.parent.filter(|_| index != self.frame) else { return false };
+        self.texts_below(parent)
+            .iter()
+            .any(|text| *text > index && node.bounds.contains(self.node(*text).bounds.center()))
     }
 
     /// Whether the first thing in it is a painted box as large as itself: how backgrounds are made in groups.

@@ -65,6 +65,7 @@ pub(crate) fn place(
     let mut rects: HashMap<NodeIndex, Rect> = HashMap::new();
     if deepest - from.depth <= DEEPEST {
         let mut layout = Layouter { library, shown: &shown, changes, paths: &paths, tree: TaffyTree::new() };
+        layout.tree.disable_rounding();
         if let Some(made) = layout.run(master, target) {
             rects = made;
         }
@@ -157,9 +158,10 @@ impl Layouter<'_, '_> {
 }
 
 fn style(node: &Node<'_>, parent: Option<&Node<'_>>) -> Style {
-    // Boxes may shrink below their content, as Figma's do.
+    // Every layer places its own children; boxes may shrink below their content, as Figma's do.
     let mut style = Style {
         display: Display::Flex,
+        position: Position::Relative,
         min_size: taffy::Size { width: length(0.0), height: length(0.0) },
         ..Style::default()
     };
@@ -345,4 +347,47 @@ pub(crate) fn moved<'a>(node: &Node<'a>, from: Rect, to: Rect) -> Node<'a> {
     };
     copy.render_bounds = None;
     copy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(json: &str, target: Rect, changes: &Changes) -> Vec<(String, [i64; 4])> {
+        let document =
+            heddle_figma::read(json.as_bytes(), &heddle_figma::Limits::default()).expect("a document");
+        place(&document, Document::ROOT, target, changes)
+            .into_iter()
+            .map(|p| {
+                let r = p.rect;
+                (p.path.join("/"), [r.x, r.y, r.width, r.height].map(|v| v.round() as i64))
+            })
+            .collect()
+    }
+
+    const TAB: &str = r#"{"id":"1","type":"COMPONENT","layoutMode":"HORIZONTAL","paddingLeft":8,"paddingRight":8,"absoluteBoundingBox":{"x":100,"y":100,"width":116,"height":50},"children":[
+        {"id":"2","name":"A","type":"FRAME","layoutMode":"VERTICAL","layoutSizingHorizontal":"FILL","layoutSizingVertical":"FIXED","counterAxisAlignItems":"CENTER","absoluteBoundingBox":{"x":108,"y":100,"width":50,"height":50},"children":[
+            {"id":"3","name":"Icon","type":"INSTANCE","absoluteBoundingBox":{"x":121,"y":100,"width":24,"height":24},"children":[
+                {"id":"4","name":"Shape","type":"VECTOR","constraints":{"horizontal":"SCALE","vertical":"SCALE"},"absoluteBoundingBox":{"x":127,"y":106,"width":12,"height":12}}]}]},
+        {"id":"5","name":"B","type":"FRAME","layoutSizingHorizontal":"FILL","absoluteBoundingBox":{"x":158,"y":100,"width":50,"height":50}}]}"#;
+
+    #[test]
+    fn what_fills_grows_and_what_is_pinned_stays_in_its_own_parent() {
+        let target = Rect { x: 0.0, y: 0.0, width: 216.0, height: 60.0 };
+        let made = placed(TAB, target, &Changes::default());
+        let at = |name: &str| made.iter().find(|(path, _)| path == name).map(|(_, rect)| *rect);
+        assert_eq!(at(""), Some([0, 0, 216, 60]));
+        assert_eq!(at("A"), Some([8, 0, 100, 50]));
+        assert_eq!(at("B"), Some([108, 0, 100, 50]));
+        assert_eq!(at("A/Icon"), Some([46, 0, 24, 24]));
+        assert_eq!(at("A/Icon/Shape"), Some([52, 6, 12, 12]));
+    }
+
+    #[test]
+    fn hidden_layers_leave_no_gap() {
+        let target = Rect { x: 0.0, y: 0.0, width: 116.0, height: 50.0 };
+        let changes = Changes { hidden: HashSet::from([vec!["A".to_owned()]]), ..Changes::default() };
+        let made = placed(TAB, target, &changes);
+        assert_eq!(made, [(String::new(), [0, 0, 116, 50]), ("B".to_owned(), [8, 0, 100, 50])]);
+    }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use heddle_figma::{NodeIndex, PropertyValue};
+use heddle_figma::{NodeIndex, Paint, PropertyValue};
 use serde::Serialize;
 
 use crate::kit::{Kit, Row};
 use crate::lexicon::{Archetype, archetype_of, name_similarity, words};
 use crate::outline::Outline;
+use crate::slots::assign;
 
 /// Why a row may not stand for a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -87,12 +88,15 @@ pub struct Decision {
 
 /// Below this a row is no better than the layer itself.
 const ACCEPT: f64 = 0.5;
+/// Rows whose texts are tried out.
+const SHORTLIST: usize = 16;
 
 /// Chooses rows for one run: the same master gets the same answer throughout.
 pub struct Selector<'k> {
     kit: &'k Kit,
     by_archetype: HashMap<Archetype, Vec<usize>>,
     controls: Vec<usize>,
+    icon_buttons: Vec<usize>,
     pictures: Vec<usize>,
     icons: Vec<usize>,
     concepts: Vec<Vec<(Family, u8, bool)>>,
@@ -137,6 +141,7 @@ impl<'k> Selector<'k> {
         };
         Self {
             controls: count(Archetype::is_control),
+            icon_buttons: count(|a| a == Archetype::IconButton),
             pictures: count(|a| matches!(a, Archetype::Image | Archetype::Avatar | Archetype::Chart)),
             icons: count(Archetype::is_artwork),
             concepts: kit.rows.iter().map(row_concepts).collect(),
@@ -223,7 +228,11 @@ impl<'k> Selector<'k> {
 
     fn atoms(&self, archetype: Archetype) -> impl Iterator<Item = usize> + use<'_> {
         let rows = self.by_archetype.get(&archetype).map(Vec::as_slice).unwrap_or_default();
-        rows.iter().copied().filter(|at| !self.kit.rows[*at].slots.iter().any(|slot| slot.shown))
+        // A chart without its title is a chart still; other atoms have nothing to say.
+        let silent = move |at: &usize| {
+            archetype == Archetype::Chart || !self.kit.rows[*at].slots.iter().any(|slot| slot.shown)
+        };
+        rows.iter().copied().filter(silent)
     }
 
     fn decide(&self, region: &Region, outline: &Outline<'_, '_>) -> (Option<Choice>, Decision) {
@@ -237,12 +246,20 @@ impl<'k> Selector<'k> {
             }
         }
         let rows = &self.kit.rows;
-        ranked.sort_by(|a, b| {
-            let by_fit = b.fit.total_cmp(&a.fit);
-            by_fit
+        let by_fit = |a: &Choice, b: &Choice| {
+            let order = b.fit.total_cmp(&a.fit);
+            order
                 .then_with(|| rows[b.row].is_default.cmp(&rows[a.row].is_default))
                 .then_with(|| rows[a.row].key.cmp(&rows[b.row].key))
-        });
+        };
+        ranked.sort_by(by_fit);
+        // How well the texts would sit is dearer to know, so only of those in front.
+        ranked.truncate(SHORTLIST);
+        let texts = outline.texts_below(region.index);
+        for choice in &mut ranked {
+            choice.fit -= 0.35 * assign(outline, region.index, texts, &rows[choice.row]).strain;
+        }
+        ranked.sort_by(by_fit);
         let choice = ranked.first().copied().filter(|best| best.fit >= ACCEPT);
         let node = outline.node(region.index);
         let rest = ranked.iter().skip(usize::from(choice.is_some())).take(3);
@@ -274,17 +291,15 @@ impl<'k> Selector<'k> {
             return Some(Guard::Controls);
         }
         let (low, high) = match row.archetype {
-            Some(
-                Archetype::Card | Archetype::Image | Archetype::Chart | Archetype::Table | Archetype::Modal,
-            ) => (0.3, 4.0),
+            Some(Archetype::Card | Archetype::Image | Archetype::Modal) => (0.4, 3.0),
             Some(Archetype::Divider | Archetype::SideNav | Archetype::Progress | Archetype::Slider) => {
                 (0.1, 10.0)
             }
-            _ => (0.45, 2.2),
+            _ => (0.7, 1.8),
         };
         // Components stretch sideways; upwards they have a size of their own.
         let (wide, tall) = (region.width / row.size.width.max(1.0), region.height / row.size.height.max(1.0));
-        let in_range = (low * 0.4..=high * 2.5).contains(&wide) && (low..=high).contains(&tall);
+        let in_range = (low * 0.3..=high * 3.0).contains(&wide) && (low..=high).contains(&tall);
         (!in_range).then_some(Guard::Size)
     }
 
@@ -295,7 +310,9 @@ impl<'k> Selector<'k> {
         let icons = self.icons[at].abs_diff(region.graphics) as f64;
         let pictures = region.images.saturating_sub(self.pictures[at]) as f64
             + 0.3 * self.pictures[at].saturating_sub(region.images) as f64;
+        let spare = 0.15 * self.controls[at].saturating_sub(region.controls + self.icon_buttons[at]) as f64;
         let structure = (1.0
+            - spare
             - 0.3 * unused / (1.0 + 0.15 * shown as f64)
             - 0.12 * icons.min(4.0)
             - 0.3 * pictures.min(3.0))
@@ -344,6 +361,9 @@ fn region(outline: &Outline<'_, '_>, index: NodeIndex) -> Region {
         values.push(meta.name.to_string());
     }
     values.push(node.name.to_string());
+    if concepts(&values).iter().all(|(family, _)| *family != Family::Emphasis) {
+        values.extend(emphasis(outline, index).map(str::to_owned));
+    }
     let name = outline.component_name(node).unwrap_or(&node.name);
     Region {
         index,
@@ -358,6 +378,20 @@ fn region(outline: &Outline<'_, '_>, index: NodeIndex) -> Region {
         width: node.bounds.width,
         height: node.bounds.height,
     }
+}
+
+/// How loud a control looks, in the word for it, where its names don't say.
+fn emphasis(outline: &Outline<'_, '_>, index: NodeIndex) -> Option<&'static str> {
+    if !outline.part(index).archetype.is_some_and(Archetype::is_control) {
+        return None;
+    }
+    let painted = outline.document.subtree(index).map(NodeIndex).take(8).find(|i| outline.stands_out(*i));
+    let Some(node) = painted.map(|i| outline.node(i)) else { return Some("ghost") };
+    let color = node.fills.iter().rev().find_map(Paint::solid).filter(|c| c.a > 0.5);
+    Some(match color {
+        Some(color) if color.luminance() < 0.4 => "primary",
+        _ => "secondary",
+    })
 }
 
 /// What axes of variants are about.
