@@ -66,8 +66,9 @@ fn set_node(index: usize, set: &Set) -> Node {
         return variants.swap_remove(0);
     }
     let per_row = set.axes.last().map_or(1, |(_, values)| values.len());
-    let stacked =
-        per_row == set.variants.len() && variants.iter().map(|node| node.size.0).sum::<f64>() > SET_WIDTH;
+    let stacked = per_row == set.variants.len()
+        && per_row <= 5
+        && variants.iter().map(|node| node.size.0).sum::<f64>() > SET_WIDTH;
     let breaks: Vec<_> = (0..variants.len()).map(|at| at % per_row == 0 || stacked).collect();
     let sizes: Vec<_> = variants.iter().map(|node| node.size).collect();
     let (places, (width, height)) = shelves(&sizes, &breaks, SET_WIDTH, 24.0);

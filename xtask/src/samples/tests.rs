@@ -149,6 +149,27 @@ fn libraries_are_broad() {
 }
 
 #[test]
+fn every_text_of_a_component_has_a_path_of_its_own() {
+    fn paths(node: &Value, path: &str, out: &mut Vec<String>) {
+        for child in node["children"].as_array().into_iter().flatten() {
+            let path = format!("{path}/{}", text(child, "name"));
+            if child["type"] == "TEXT" {
+                out.push(path.clone());
+            }
+            paths(child, &path, out);
+        }
+    }
+    for name in ["wireframe-kit.json", "design-system.json"] {
+        for (node, _) in nodes(sample(name)).into_iter().filter(|(node, _)| node["type"] == "COMPONENT") {
+            let mut all = Vec::new();
+            paths(node, "", &mut all);
+            let unique: BTreeSet<_> = all.iter().collect();
+            assert_eq!(all.len(), unique.len(), "{name}: {} {all:?}", node["name"]);
+        }
+    }
+}
+
+#[test]
 fn screens_use_the_design_system_by_its_keys() {
     let keys = |file: &'static Value, map: &str| -> BTreeSet<&str> {
         file[map].as_object().unwrap().values().map(|entry| text(entry, "key")).collect()

@@ -64,8 +64,13 @@ pub fn add(kit: &mut Library) {
         month =
             month.child(text("Month", H4, "Month").fill(INK).fill_width().text_align("CENTER").prop("Month"));
         let mut names = row("Days").fill_width();
-        for name in ["M", "T", "W", "T", "F", "S", "S"] {
-            names = names.child(text("Day", CAPTION, name).fill(MUTED).fill_width().text_align("CENTER"));
+        for (day, name) in ["M", "T", "W", "T", "F", "S", "S"].iter().enumerate() {
+            names = names.child(
+                text(&format!("Day {}", day + 1), CAPTION, name)
+                    .fill(MUTED)
+                    .fill_width()
+                    .text_align("CENTER"),
+            );
         }
         month = month.child(names);
         for week in 0..pick.number("Weeks") {
@@ -73,8 +78,11 @@ pub fn add(kit: &mut Library) {
             for day in 0..7 {
                 let number = week * 7 + day + 1;
                 let here = number == 12;
-                let cell =
-                    row("Day").fill_width().tall(36.0).align(Place::Center, Place::Center).radius(18.0);
+                let cell = row(&format!("Day {}", day + 1))
+                    .fill_width()
+                    .tall(36.0)
+                    .align(Place::Center, Place::Center)
+                    .radius(18.0);
                 let cell = if here { cell.fill(INK) } else { cell };
                 let tone = if here {
                     PAPER

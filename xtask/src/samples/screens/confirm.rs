@@ -40,7 +40,7 @@ fn seal() -> Node {
     let letters = text("Letters", CAPTION, "ひの\nき印").fill(PERSIMMON).text_align("CENTER");
     let seal =
         row("印").sized(44.0, 44.0).radius(10.0).stroke(PERSIMMON, 2.0).align(Place::Center, Place::Center);
-    seal.child(letters).opacity(0.75).rotate(-9.0).pin(Pin::End(12.0), Pin::End(8.0))
+    seal.child(letters).opacity(0.75).rotate(-9.0).pin(Pin::End(18.0), Pin::Start(-12.0))
 }
 
 fn facts(library: &Library) -> Node {

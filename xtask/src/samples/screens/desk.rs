@@ -45,7 +45,7 @@ const BOOKINGS: [[&str; 8]; 5] = [
         "JW",
         "2 guests · phone",
         "Willow",
-        "15 – 17 Nov · 2 nights",
+        "12 – 14 Nov · 2 nights",
         "Brand|Checked in",
         "€296",
         "4",
@@ -74,7 +74,7 @@ fn figures(library: &Library) -> Node {
         .fill_width()
         .gap(20.0)
         .child(drift(figure("Up", "Occupancy", "86%", "bed"), "4.2%", "on last week"))
-        .child(drift(figure("Up", "Revenue", "€12,480", "wallet"), "11.8%", "on last November"))
+        .child(drift(figure("Up", "Revenue", "€8,640", "wallet"), "11.8%", "on last week"))
         .child(drift(figure("Down", "Average night", "€148", "card"), "1.5%", "on last week"))
         .child(
             figure("None", "Guest rating", "4.92", "star")
@@ -96,8 +96,8 @@ fn revenue(library: &Library) -> Node {
     let panel =
         panel("Revenue", "Revenue", "Room nights and extras, before tax", Some(pill(library, "This week")));
     let total = row("Total").fill_width().gap(24.0).middle();
-    let total = total.child(text("Amount", TITLE_M, "€12,480").fill(INK).fill_width()).child(keys);
-    let hint = library.make("Feedback/Hint").text("Words", "Sat 8 Nov · €2,940").node();
+    let total = total.child(text("Amount", TITLE_M, "€8,640").fill(INK).fill_width()).child(keys);
+    let hint = library.make("Feedback/Hint").text("Words", "Sat 8 Nov · €1,860").node();
     panel.child(total).child(chart).child(hint.pin(Pin::End(76.0), Pin::Start(134.0))).fill_width()
 }
 
@@ -163,7 +163,7 @@ fn arrivals(library: &Library) -> Node {
         .make("Feedback/Meter")
         .with("Words", "Yes")
         .text("Words", "Rooms made up")
-        .text("Value", "7 of 9")
+        .text("Value", "6 of 9")
         .wide();
     panel("Arrivals", "Arriving today", "Wednesday 12 November", None)
         .wide(320.0)
@@ -192,8 +192,8 @@ pub fn screen(library: &Library) -> Node {
         })
         .tweak("", "height", |node| *node = node.clone().fill_height());
     let lead =
-        text("Lead", BODY_M, "4 guests arrive today and 2 rooms still need linen.").fill(SLATE).fill_width();
-    let lead = lead.span("4 guests", LABEL_M, EVERGREEN).span("2 rooms", LABEL_M, PERSIMMON);
+        text("Lead", BODY_M, "4 guests arrive today and 3 rooms still need linen.").fill(SLATE).fill_width();
+    let lead = lead.span("4 guests", LABEL_M, EVERGREEN).span("3 rooms", LABEL_M, PERSIMMON);
     let words = column("Words").fill_width().gap(4.0);
     let words = words.child(text("Title", TITLE_L, "Good morning, Mika").fill(INK).fill_width()).child(lead);
     let search = library.make("Field/Search").text("Words", "Find a guest or a booking").sized(300.0, 44.0);

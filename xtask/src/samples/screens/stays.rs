@@ -124,7 +124,7 @@ pub fn screen(library: &Library) -> Node {
         ("Step 3", "城崎温泉"),
     ]);
     let title =
-        text("Title", DISPLAY, "城崎温泉の宿 24軒").fill(INK).fill_width().span("24軒", DISPLAY, EVERGREEN);
+        text("Title", DISPLAY, "城崎温泉の宿 28軒").fill(INK).fill_width().span("28軒", DISPLAY, EVERGREEN);
     let lead = "柳の並ぶ川べりに、七つの外湯。浴衣と下駄でめぐる、小さな温泉町の宿をあつめました。";
     let words = column("Words").fill_width().gap(10.0);
     let words = words.child(trail).child(title).child(text("Lead", BODY_M, lead).fill(SLATE).fill_width());
