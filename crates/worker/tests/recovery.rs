@@ -148,14 +148,44 @@ async fn an_older_attempt_leaves_a_newer_ones_work_alone() {
         // The older one's message comes again after the newer one is done.
         assert_eq!(ends.len(), 1, "{ends:?}");
         let after_newer = house.left_behind("run").await;
+        let conversions = house.converter.calls.load(Ordering::SeqCst);
         let late = until_done(&house.worker()).await;
         let breakpoint = died_at.lock().unwrap().unwrap();
         assert_eq!(late, [Ended::Superseded], "after {breakpoint:?}");
         assert_eq!(house.left_behind("run").await, after_newer, "after {breakpoint:?}");
+        assert_eq!(
+            house.converter.calls.load(Ordering::SeqCst),
+            conversions,
+            "nothing is converted for nobody"
+        );
         let applied = house.backend.applied_once();
         assert_eq!(applied.attempt, 2);
         assert_eq!(after_newer["des2wf_generation_result"]["attempt"], 2);
         assert_eq!(after_newer["wireframe"]["attempt"], 2);
         assert_eq!(house.exchange.queue.depth().await.unwrap(), 0);
     }
+}
+
+/// The older attempt is converting while the newer one does everything: it finds itself superseded at its first
+/// fenced write, and leaves all as it is.
+// proves D2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_attempt_that_wakes_up_late_is_superseded() {
+    let house = House::new(json!({ "do": "convert", "sleep_ms": 700 })).await;
+    house.backend.rows.lock().unwrap().insert("run".to_owned(), 2);
+    send(&house.exchange, &job("run", 1)).await;
+    let older = Arc::new(house.worker());
+    let older = tokio::spawn(async move { older.step(Duration::from_secs(5)).await.unwrap() });
+    while house.converter.calls.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    house.sources.0.lock().unwrap().insert("file".to_owned(), json!({ "do": "convert" }));
+    send(&house.exchange, &job("run", 2)).await;
+    let newer = house.worker().step(Duration::from_secs(5)).await.unwrap();
+    assert!(matches!(newer, Some(Ended::Reported { applied: true, .. })), "{newer:?}");
+    let after_newer = house.left_behind("run").await;
+    assert_eq!(older.await.unwrap(), Some(Ended::Superseded));
+    assert_eq!(house.left_behind("run").await, after_newer);
+    assert_eq!(house.backend.applied_once().attempt, 2);
+    assert_eq!(house.exchange.queue.depth().await.unwrap(), 0);
 }
