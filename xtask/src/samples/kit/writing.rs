@@ -4,11 +4,21 @@ use super::style::{BODY, CAPTION, CAPTION_STRONG, FAINT, H1, H2, H3, H4, INK, MU
 use crate::samples::library::Library;
 use crate::samples::node::{Node, column, row, text};
 
-const LOREM: &str = "A paragraph says what the page is about in a few plain sentences. It wraps at the width it is \
-                     given and grows downwards. Replace it with the words of the design, and let the box follow.";
-
-fn words(count: usize) -> String {
-    LOREM.split(' ').take(count).collect::<Vec<_>>().join(" ")
+/// Words that take about so many lines.
+fn words(lines: usize) -> &'static str {
+    match lines {
+        1 => "One plain sentence fits on one line.",
+        2 => "A paragraph says what the page is about. It wraps at the width it is given.",
+        3 => {
+            "A paragraph says what the page is about. It wraps at the width it is given. Replace it with the words of \
+             the design."
+        }
+        _ => {
+            "A paragraph says what the page is about. It wraps at the width it is given. Replace it with the words of \
+             the design. The box grows downwards and keeps its width, so that nothing is cut off and there is room \
+             for all there is to say."
+        }
+    }
 }
 
 /// Adds the text blocks.
@@ -23,15 +33,9 @@ pub fn add(kit: &mut Library) {
         &[("Size", &["md", "sm"]), ("Lines", &["1", "2", "3", "5"])],
         |_, pick| {
             let style = if pick.is("Size", "md") { BODY } else { SMALL };
-            let count = match pick.number("Lines") {
-                1 => 7,
-                2 => 13,
-                3 => 20,
-                _ => 36,
-            };
             column("")
                 .wide(360.0)
-                .child(text("Text", style, &words(count)).fill(INK).fill_width().prop("Text"))
+                .child(text("Text", style, words(pick.number("Lines"))).fill(INK).fill_width().prop("Text"))
         },
     );
     kit.set(

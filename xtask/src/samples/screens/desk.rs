@@ -92,7 +92,7 @@ fn revenue(library: &Library) -> Node {
     let chart = chart.wide().tall(232.0);
     let key = |tone: &str, words: &str| library.make("Chart/Key").with("Tone", tone).text("Words", words);
     let keys =
-        row("Keys").gap(16.0).middle().child(key("Evergreen", "This week")).child(key("Moss", "Last week"));
+        row("Keys").gap(16.0).middle().child(key("Evergreen", "This week")).child(key("Mist", "Last week"));
     let panel =
         panel("Revenue", "Revenue", "Room nights and extras, before tax", Some(pill(library, "This week")));
     let total = row("Total").fill_width().gap(24.0).middle();

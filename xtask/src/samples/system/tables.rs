@@ -85,12 +85,13 @@ pub fn add(library: &mut Library) {
     library.set(
         "Chart/Key",
         "What a colour stands for.",
-        &[("Tone", &["Evergreen", "Sun", "Persimmon", "Moss"]), ("Value", &["No", "Yes"])],
+        &[("Tone", &["Evergreen", "Sun", "Persimmon", "Moss", "Mist"]), ("Value", &["No", "Yes"])],
         |_, pick| {
             let tone = match pick.get("Tone") {
                 "Evergreen" => EVERGREEN,
                 "Sun" => SUN,
                 "Persimmon" => PERSIMMON,
+                "Mist" => MIST,
                 _ => MOSS,
             };
             let key = row("").gap(8.0).middle().child(rect("Swatch", 10.0, 10.0).radius(3.0).fill(tone));
