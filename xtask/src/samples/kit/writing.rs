@@ -15,8 +15,7 @@ fn words(lines: usize) -> &'static str {
         }
         _ => {
             "A paragraph says what the page is about. It wraps at the width it is given. Replace it with the words of \
-             the design. The box grows downwards and keeps its width, so that nothing is cut off and there is room \
-             for all there is to say."
+             the design. The box grows downwards and keeps its width, so that nothing is cut off or lost."
         }
     }
 }
