@@ -180,6 +180,7 @@ async fn a_worker_that_lost_its_message_writes_nothing_more() {
     house.settings.visibility = Duration::from_millis(300);
     send(&house.exchange, &job("run", 1)).await;
     let worker = Arc::new(house.worker());
+    let begun = std::time::Instant::now();
     let slow = tokio::spawn({
         let worker = Arc::clone(&worker);
         async move { worker.step(WAIT).await.unwrap() }
@@ -187,6 +188,10 @@ async fn a_worker_that_lost_its_message_writes_nothing_more() {
     tokio::time::sleep(Duration::from_millis(150)).await;
     thief.steal();
     assert_eq!(slow.await.unwrap(), Some(Ended::Lost));
+    assert!(
+        begun.elapsed() < Duration::from_millis(550),
+        "it stops at once, not when the conversion is done"
+    );
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert!(house.left_behind("run").await.is_empty());
     let snapshot = TENANT.edge(heddle_generation::Edge::Des2wf).snapshot(

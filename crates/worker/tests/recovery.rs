@@ -189,3 +189,38 @@ async fn an_older_attempt_that_wakes_up_late_is_superseded() {
     assert_eq!(house.backend.applied_once().attempt, 2);
     assert_eq!(house.exchange.queue.depth().await.unwrap(), 0);
 }
+
+/// The older attempt has committed its result and stalls; the newer one does everything meanwhile. The wireframe, which
+/// no attempt fences, stays the newer one's.
+// proves D2
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_older_attempt_leaves_a_newer_wireframe_alone() {
+    let house = House::new(json!({ "do": "convert" })).await;
+    house.backend.rows.lock().unwrap().insert("run".to_owned(), 2);
+    let (stalled, newer_done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let breakpoints = {
+        let (stalled, newer_done) = (Arc::clone(&stalled), Arc::clone(&newer_done));
+        Breakpoints::new(move |breakpoint| {
+            if breakpoint == Breakpoint::ResultCommitted {
+                stalled.store(1, Ordering::SeqCst);
+                while newer_done.load(Ordering::SeqCst) == 0 {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            }
+            false
+        })
+    };
+    send(&house.exchange, &job("run", 1)).await;
+    let older = house.worker().with_breakpoints(breakpoints);
+    let older = tokio::spawn(async move { older.step(Duration::from_secs(5)).await.unwrap() });
+    while stalled.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    send(&house.exchange, &job("run", 2)).await;
+    house.worker().step(Duration::from_secs(5)).await.unwrap();
+    let after_newer = house.left_behind("run").await;
+    newer_done.store(1, Ordering::SeqCst);
+    assert_eq!(older.await.unwrap(), Some(Ended::Superseded));
+    assert_eq!(house.left_behind("run").await, after_newer);
+    assert_eq!(after_newer["wireframe"]["attempt"], 2);
+}

@@ -1,0 +1,126 @@
+//! The HTTP API as `heddle generations` sees it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::secrets;
+
+/// Longest answer that is read, in bytes.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A server, and who calls it.
+pub struct Client {
+    agent: Agent,
+    url: String,
+    token: String,
+}
+
+impl Client {
+    /// The server of the settings; the token is theirs, or the data folder's own.
+    pub fn new(config: &Config) -> Result<Self, Failure> {
+        let token = match &config.token {
+            Some(token) => Some(token.clone()),
+            None => secrets::read(&secrets::token_path(&config.data))?,
+        };
+        let token = token.ok_or_else(|| {
+            Failure::usage("there is no token to call the server with").hint(format!(
+                "Set HEDDLE_TOKEN, or run this where `heddle serve` has made {}.",
+                secrets::token_path(&config.data).display()
+            ))
+        })?;
+        let agent = Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs(120)))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .user_agent(concat!("heddle/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Ok(Self { agent: agent.into(), url: config.server_url().trim_end_matches('/').to_owned(), token })
+    }
+
+    /// `GET`.
+    pub fn get(&self, path: &str, query: &[(&str, String)]) -> Result<Value, Failure> {
+        let mut request = self.agent.get(format!("{}{path}", self.url));
+        for (name, value) in query {
+            request = request.query(name, value);
+        }
+        self.answer(request.header("authorization", self.bearer()).call())
+    }
+
+    /// `POST` with a JSON body, or none.
+    pub fn post(&self, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let request = self.agent.post(format!("{}{path}", self.url)).header("authorization", self.bearer());
+        self.answer(match body {
+            Some(body) => request.content_type("application/json").send(body.to_string()),
+            None => request.send_empty(),
+        })
+    }
+
+    /// `PUT` of a document.
+    pub fn put(&self, path: &str, query: &[(&str, String)], bytes: &[u8]) -> Result<Value, Failure> {
+        let mut request = self.agent.put(format!("{}{path}", self.url));
+        for (name, value) in query {
+            request = request.query(name, value);
+        }
+        self.answer(
+            request.header("authorization", self.bearer()).content_type("application/json").send(bytes),
+        )
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn answer(&self, answered: Result<Response<Body>, ureq::Error>) -> Result<Value, Failure> {
+        let mut response = answered.map_err(|error| {
+            Failure::new(format!("could not reach the server at {}", self.url))
+                .because(error)
+                .hint("Is it running? `heddle serve` starts one; --server names another.")
+        })?;
+        let status = response.status().as_u16();
+        let text = response
+            .body_mut()
+            .with_config()
+            .limit(MAX_ANSWER_BYTES)
+            .read_to_string()
+            .map_err(|error| Failure::new("could not read the server's answer").because(error))?;
+        let value: Option<Value> =
+            if text.trim().is_empty() { Some(Value::Null) } else { serde_json::from_str(&text).ok() };
+        match (status, value) {
+            (200..=299, Some(value)) => Ok(value),
+            (_, Some(problem @ Value::Object(_))) => Err(refused(status, &problem)),
+            _ => Err(Failure::new(format!(
+                "the server at {} answered {status}, and not as Heddle does",
+                self.url
+            ))),
+        }
+    }
+}
+
+/// A problem (RFC 9457) for people.
+fn refused(status: u16, problem: &Value) -> Failure {
+    let text = |field: &str| problem[field].as_str();
+    let title = text("title").map_or_else(|| format!("the server answered {status}"), str::to_owned);
+    let mut failure = Failure::new(match text("detail") {
+        Some(detail) if detail != title => format!("{title}: {detail}"),
+        _ => title,
+    });
+    for error in problem["errors"].as_array().into_iter().flatten() {
+        let message = error["message"].as_str().unwrap_or_default();
+        failure = failure.hint(match error["field"].as_str() {
+            Some(field) if !field.is_empty() => format!("{field}: {message}"),
+            _ => message.to_owned(),
+        });
+    }
+    if let Some(id) = text("existing_id") {
+        failure = failure.hint(format!("The run in the way: {id}"));
+    }
+    if status == 401 {
+        failure = failure.hint("The token is not this server's: see HEDDLE_TOKEN and --data.");
+    }
+    failure
+}

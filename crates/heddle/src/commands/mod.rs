@@ -1,0 +1,57 @@
+//! The commands, one module each.
+
+mod completions;
+mod generations;
+mod serve;
+mod settings;
+mod sweep;
+mod work;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::config::ConfigArgs;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run the server, and a worker with it, on stores in the data folder.
+    Serve(serve::Serve),
+    /// Run a worker of its own, beside `heddle serve --no-worker` on the same data folder.
+    Worker(work::Work),
+    /// Register the components of a Figma library: a wireframe kit or a design system.
+    Sweep(sweep::Sweep),
+    /// Ask a running server for generations, look at them, cancel them.
+    #[command(subcommand)]
+    Generations(generations::Generations),
+    /// Look at the settings.
+    #[command(subcommand)]
+    Config(settings::Settings),
+    /// Print completions for a shell.
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// What is logged unless the flags say otherwise.
+    pub const fn default_log_level(&self) -> &'static str {
+        match self {
+            Self::Serve(_) | Self::Worker(_) => "info",
+            _ => "warn",
+        }
+    }
+
+    /// Does it.
+    pub fn run(self, terminal: &Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Serve(command) => command.run(*terminal, config),
+            Self::Worker(command) => command.run(*terminal, config),
+            Self::Sweep(command) => command.run(*terminal, config),
+            Self::Generations(command) => command.run(*terminal, config),
+            Self::Config(command) => command.run(*terminal, config),
+            Self::Completions(command) => command.run(*terminal),
+        }
+    }
+}

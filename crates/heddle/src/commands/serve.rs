@@ -1,0 +1,232 @@
+//! `heddle serve`: the server on embedded stores, and a worker beside it that goes through the same seams as one in a
+//! process of its own: the queue, the documents, the objects, and the signed webhook over HTTP.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use heddle_exchange::Exchange;
+use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
+use heddle_server::{CallerConfig, Clock, Pages, WebhookSecret};
+use heddle_store::{SqliteStore, Store, Tenant, migrate};
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::work::worker;
+use crate::config::{Caller, Config, ConfigArgs, Overrides, PagesMode, local_url};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::{local, secrets};
+
+/// As whom the system writes.
+const SERVICE_ACCOUNT: &str = "service:heddle";
+/// As whom the local token calls.
+const LOCAL_USER: &str = "local";
+
+/// Run the server, and a worker with it.
+#[derive(Args)]
+pub struct Serve {
+    /// Listen here [env: `HEDDLE_LISTEN`] [default: 127.0.0.1:7345]; port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// A folder of Figma files, `{file key}.json` or `.json.gz` [env: `HEDDLE_FIGMA_FILES`].
+    #[arg(long, value_name = "DIR")]
+    figma_files: Option<PathBuf>,
+    /// Leave the work to `heddle worker`.
+    #[arg(long)]
+    no_worker: bool,
+    /// Show the pages to whoever is at this machine, without signing in [env: `HEDDLE_PAGES`=open].
+    #[arg(long)]
+    open_pages: bool,
+}
+
+impl Serve {
+    pub fn run(self, terminal: Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
+        let overrides = Overrides {
+            listen: self.listen,
+            figma_files: self.figma_files,
+            pages: self.open_pages.then_some(PagesMode::Open),
+            ..Overrides::default()
+        };
+        let config = config.with(overrides).load()?;
+        let runtime = local::runtime()?;
+        runtime.block_on(async {
+            let house = House::open(config).await?;
+            // The one thing that a script needs to know, and may wait for.
+            terminal.data(format!("{}\n", house.url).as_bytes())?;
+            terminal.say(&format!("Heddle is at {} — Ctrl-C stops it.", house.url));
+            if let Some(path) = &house.token_file {
+                terminal.say(&format!("Your token is in {}; `heddle generations` finds it.", path.display()));
+            }
+            house.run(!self.no_worker, local::asked_to_stop()).await
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Everything that serving needs, opened and bound.
+pub struct House {
+    config: Config,
+    exchange: Exchange,
+    store: Store,
+    listener: TcpListener,
+    secret: String,
+    server: heddle_server::Config,
+    /// Where it is.
+    pub url: String,
+    /// Where the local token is, unless callers are configured.
+    pub token_file: Option<PathBuf>,
+    _lock: std::fs::File,
+}
+
+impl House {
+    /// Opens the stores, makes sure of the tenants, and binds the address.
+    pub async fn open(config: Config) -> Result<Self, Failure> {
+        let data = &config.data;
+        let exchange = local::exchange(data)?;
+        let lock = local::be_the_server(data)?;
+        let secret = match &config.webhook_secret {
+            Some(secret) => secret.clone(),
+            None => secrets::webhook_secret(data)?,
+        };
+        let webhook_secret =
+            WebhookSecret::parse(&secret).map_err(|error| Failure::usage(error.to_string()))?;
+        let (callers, token_file) = callers(&config)?;
+
+        let rows = data.join("rows.sqlite");
+        let cannot = |error: heddle_store::StoreError| {
+            Failure::new(format!("could not open the rows in {}", rows.display())).because(error)
+        };
+        migrate(&rows, Timestamp::now()).map_err(cannot)?;
+        let store = Store::of(Arc::new(SqliteStore::open(&rows).map_err(cannot)?));
+        for tenant in tenants(&config, &callers) {
+            let ensured = store.tenants.ensure_tenant(&tenant, Timestamp::now()).await;
+            ensured.map_err(|error| Failure::new("could not set up the tenants").because(error))?;
+        }
+
+        let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+            Failure::new(format!("could not listen on {}", config.listen))
+                .because(error)
+                .hint("Another program may be there; --listen 127.0.0.1:0 takes any free port.")
+        })?;
+        let address =
+            listener.local_addr().map_err(|error| Failure::new("could not listen").because(error))?;
+        let pages = match config.pages {
+            PagesMode::SignIn => Pages::SignIn { secure_cookie: config.secure_cookie },
+            PagesMode::Open => {
+                Pages::Open { organization_id: OrganizationId(config.default_organization_id) }
+            }
+        };
+        let server = heddle_server::Config {
+            callers,
+            webhook_secrets: vec![webhook_secret],
+            service_account: UserSub::new(SERVICE_ACCOUNT),
+            pages,
+            edges: vec![Edge::Des2wf],
+            relay_poll: Duration::from_millis(500),
+        };
+        Ok(Self {
+            url: local_url(address),
+            config,
+            exchange,
+            store,
+            listener,
+            secret,
+            server,
+            token_file,
+            _lock: lock,
+        })
+    }
+
+    /// Serves until `stop` ends. The worker stops first, so that what it has in hand can still be reported.
+    pub async fn run(self, with_worker: bool, stop: impl Future<Output = ()>) -> Result<(), Failure> {
+        let (stop_server, mut server_stopped) = watch::channel(false);
+        let worker = if with_worker {
+            Some(Arc::new(worker(&self.config, self.exchange.clone(), &self.url, &self.secret)?))
+        } else {
+            None
+        };
+        let serving = heddle_server::serve(
+            self.server,
+            self.store,
+            self.exchange,
+            Clock::system(),
+            self.listener,
+            async move { drop(server_stopped.wait_for(|stopped| *stopped).await) },
+        );
+        let mut serving = tokio::spawn(serving);
+        let (stop_worker, worker_stopped) = watch::channel(false);
+        let working = worker.map(|worker| {
+            let mut stopped = worker_stopped;
+            tokio::spawn(worker.run(async move { drop(stopped.wait_for(|stopped| *stopped).await) }))
+        });
+        // Either is asked to stop, or breaks down by itself.
+        let broke_down = tokio::select! {
+            () = stop => None,
+            ended = &mut serving => Some(ended),
+        };
+        tracing::info!("stopping");
+        stop_worker.send_replace(true);
+        if let Some(working) = working {
+            let _ = working.await;
+        }
+        stop_server.send_replace(true);
+        let ended = match broke_down {
+            Some(ended) => ended,
+            None => serving.await,
+        };
+        match ended {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Failure::new("the server could not go on").because(error)),
+            Err(error) => Err(Failure::new("the server broke down").because(error)),
+        }
+    }
+}
+
+/// The configured callers; where there are none, whoever can read the data folder's token.
+fn callers(config: &Config) -> Result<(Vec<CallerConfig>, Option<PathBuf>), Failure> {
+    if config.callers.is_empty() {
+        let caller = CallerConfig {
+            token: secrets::token(&config.data)?,
+            organization_id: OrganizationId(config.default_organization_id),
+            user: UserSub::new(LOCAL_USER),
+            surface: TriggerSurface::Api,
+        };
+        return Ok((vec![caller], Some(secrets::token_path(&config.data))));
+    }
+    let configured = |caller: &Caller| CallerConfig {
+        token: caller.token.clone(),
+        organization_id: OrganizationId(caller.organization_id),
+        user: UserSub::new(caller.user.clone()),
+        surface: caller.surface,
+    };
+    Ok((config.callers.iter().map(configured).collect(), None))
+}
+
+/// The default organization with the configured projects, and each other one that a caller belongs to.
+fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<Tenant> {
+    let mut organizations = vec![config.default_organization_id];
+    organizations.extend(callers.iter().map(|caller| caller.organization_id.0));
+    organizations.sort_unstable();
+    organizations.dedup();
+    let tenant = |id: i64| {
+        let users =
+            callers.iter().filter(|caller| caller.organization_id.0 == id).map(|caller| caller.user.clone());
+        let projects = config.projects.iter().map(|(id, name)| (ProjectId(*id), name.clone()));
+        Tenant {
+            organization: OrganizationId(id),
+            name: if id == config.default_organization_id {
+                "Default".to_owned()
+            } else {
+                format!("Organization {id}")
+            },
+            projects: if id == config.default_organization_id { projects.collect() } else { Vec::new() },
+            users: users.chain([UserSub::new(SERVICE_ACCOUNT)]).collect(),
+        }
+    };
+    organizations.into_iter().map(tenant).collect()
+}
