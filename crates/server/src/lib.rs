@@ -22,7 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_exchange::Exchange;
-use heddle_store::Store;
+use heddle_store::{Store, StoreError, Tenant};
+use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -43,9 +44,27 @@ pub enum ServeError {
     /// It was told something impossible.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The store failed at the start.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The listener failed.
     #[error("could not serve")]
     Io(#[from] std::io::Error),
+}
+
+/// Makes sure that everyone who may call has a row to sign with. Their projects are whoever starts the server's to
+/// seed ([`heddle_store::Tenants::ensure_tenant`]).
+async fn know_callers(config: &Config, store: &Store, now: Timestamp) -> Result<(), StoreError> {
+    for caller in &config.callers {
+        let tenant = Tenant {
+            organization: caller.organization_id,
+            name: format!("organization {}", caller.organization_id),
+            projects: Vec::new(),
+            users: vec![caller.user.clone(), config.service_account.clone()],
+        };
+        store.tenants.ensure_tenant(&tenant, now).await?;
+    }
+    Ok(())
 }
 
 /// Serves until `shutdown` resolves; then requests under way are answered, the relay finishes its message, and it
@@ -64,6 +83,7 @@ pub async fn serve(
     }
     let relay_poll = config.relay_poll;
     let app = Arc::new(Shared::new(config, store, exchange, clock)?);
+    know_callers(&app.config, &app.store, app.clock.now()).await?;
     let (stop, stopped) = watch::channel(false);
     let relay = Relay {
         outbox: Arc::clone(&app.store.outbox),

@@ -1,6 +1,9 @@
 //! Runs over the API.
 
-use heddle_generation::{OrganizationId, RunId};
+use std::sync::Arc;
+
+use heddle_generation::{OrganizationId, ProjectId, RunId};
+use heddle_store::{MemoryStore, Store, Tenant};
 use serde_json::{Value, json};
 
 use crate::harness::{ANN, ANN_PLUGIN, Answer, BO, Call, Server, config, des2wf, seeded};
@@ -265,6 +268,24 @@ async fn every_miss_is_a_problem() {
     assert_eq!(server.send(Call::new("GET", "/healthz")).await.status, 204);
     let ready = server.send(Call::new("GET", "/readyz")).await;
     assert_eq!((ready.status, &ready.json()["outbox_waits"]), (200, &json!(false)));
+}
+
+/// proves G13: whoever the configuration knows can sign a row, seeded or not.
+#[tokio::test]
+async fn a_configured_caller_can_sign() {
+    let store = Store::of(Arc::new(MemoryStore::new()));
+    let tenant = Tenant {
+        organization: OrganizationId(1),
+        name: String::new(),
+        projects: vec![(ProjectId(10), String::new())],
+        users: Vec::new(),
+    };
+    store.tenants.ensure_tenant(&tenant, jiff::Timestamp::UNIX_EPOCH).await.unwrap();
+    let server = Server::with(config(), store, heddle_exchange::memory::open()).await;
+    // The rows are seeded before the first connection is served.
+    let id = server.created(&des2wf("1:2")).await;
+    let report = server.worked(&id, 1).await;
+    assert_eq!(server.report(&report).await.json(), json!({"applied": true}));
 }
 
 /// proves G13: who did it is in the row.

@@ -358,6 +358,31 @@ mod tests {
         write(&connection, &opening.run, &change).unwrap();
     }
 
+    /// proves G13: a delete says when and by whom in its own columns, and the row is still there for an audit.
+    #[test]
+    fn a_delete_is_in_the_audit_columns() {
+        let (_folder, connection) = database();
+        let opening = opening();
+        create(&connection, &opening).unwrap();
+        let later = Timestamp::from_second(60).unwrap();
+        transition(
+            &connection,
+            OrganizationId(1),
+            opening.run.id,
+            &Command::Delete,
+            &UserSub::new("ann"),
+            later,
+        )
+        .unwrap();
+        let row: (String, String, String, String) = connection
+            .query_row("SELECT status, updated_at, deleted_at, deleted_by FROM wf2des", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .unwrap();
+        let at = "1970-01-01T00:01:00.000000Z".to_owned();
+        assert_eq!(row, ("4".to_owned(), at.clone(), at, "ann".to_owned()));
+    }
+
     /// proves G1: the table is the contract's, column by column, with its types, defaults and NULLs.
     #[test]
     fn the_table_is_the_contracts() {
