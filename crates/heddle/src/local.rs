@@ -18,6 +18,14 @@ pub fn runtime() -> Result<Runtime, Failure> {
 
 /// The exchange of the data folder, which is made where it is absent.
 pub fn exchange(data: &Path) -> Result<Exchange, Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    // Designs and secrets are in it: it is its owner's alone.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(data).map_err(|error| {
+        Failure::new(format!("could not make the folder {}", data.display())).because(error)
+    })?;
     embedded::open(data).map_err(|error| {
         Failure::new(format!("could not open the stores in {}", data.display()))
             .because(error)

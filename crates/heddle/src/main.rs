@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let Cli { json, quiet, verbose, config, command } = Cli::parse();
     let terminal = Terminal::new(json, quiet);
     terminal.log(verbose, command.default_log_level());
-    match command.run(&terminal, &config) {
+    match command.run(terminal, &config) {
         Ok(code) => code,
         Err(failure) => {
             terminal.fail(&failure);

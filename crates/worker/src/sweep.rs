@@ -151,7 +151,7 @@ pub async fn sweep(
         let named = || Named { id: id.clone(), name: entry["name"].as_str().unwrap_or_default().to_owned() };
         match known.get(id) {
             None => report.added.push(named()),
-            Some(before) if content(before) == content(entry) => report.unchanged += 1,
+            Some(before) if without_lineage(before) == content(entry) => report.unchanged += 1,
             Some(_) => report.changed.push(named()),
         }
         exchange.documents.put(target.collection(collections), id, entry.clone()).await?;
@@ -173,13 +173,20 @@ fn is_of(entry: &Value, file_key: &str) -> bool {
     entry["lineage"]["source_file"].as_str() == Some(file_key)
 }
 
-/// An entry without where it comes from: what is compared to tell a change.
-fn content(entry: &Value) -> Value {
+/// An entry without where it comes from.
+fn without_lineage(entry: &Value) -> Value {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {
         fields.remove("lineage");
     }
     entry
+}
+
+/// What a stored entry is compared with to tell a change. That one has been through text, which may cost a number its
+/// last bit; so this one goes the same way.
+fn content(entry: &Value) -> Value {
+    let text = serde_json::to_vec(entry).unwrap_or_default();
+    without_lineage(&serde_json::from_slice(&text).unwrap_or_default())
 }
 
 async fn convert(

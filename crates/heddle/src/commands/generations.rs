@@ -142,7 +142,7 @@ pub struct Cancel {
     server: Server,
 }
 
-fn name(value: impl ValueEnum) -> String {
+fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
@@ -191,7 +191,7 @@ fn run_path(id: &str) -> Result<String, Failure> {
 impl Create {
     fn ask(&self, client: &Client) -> Result<Value, Failure> {
         let mut body = json!({
-            "edge": name(self.edge),
+            "edge": name(&self.edge),
             "project_id": self.project,
             "figma_file_key": self.file_key,
             "wf_node_id": self.node,
@@ -236,8 +236,8 @@ impl List {
         let mut query = vec![("limit", self.limit.to_string())];
         query.extend(self.project.map(|id| ("project_id", id.to_string())));
         query.extend(self.file_key.clone().map(|key| ("figma_file_key", key)));
-        query.extend(self.edge.map(|edge| ("edge", name(edge))));
-        query.extend(self.status.map(|status| ("status", name(status))));
+        query.extend(self.edge.map(|edge| ("edge", name(&edge))));
+        query.extend(self.status.map(|status| ("status", name(&status))));
         query.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
         client.get("/v1/generations", &query)
     }

@@ -44,14 +44,14 @@ impl Command {
     }
 
     /// Does it.
-    pub fn run(self, terminal: &Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
+    pub fn run(self, terminal: Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
         match self {
-            Self::Serve(command) => command.run(*terminal, config),
-            Self::Worker(command) => command.run(*terminal, config),
-            Self::Sweep(command) => command.run(*terminal, config),
-            Self::Generations(command) => command.run(*terminal, config),
-            Self::Config(command) => command.run(*terminal, config),
-            Self::Completions(command) => command.run(*terminal),
+            Self::Serve(command) => command.run(terminal, config),
+            Self::Worker(command) => command.run(terminal, config),
+            Self::Sweep(command) => command.run(terminal, config),
+            Self::Generations(command) => command.run(terminal, config),
+            Self::Config(command) => command.run(terminal, config),
+            Self::Completions(command) => command.run(terminal),
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use field::{Field, Secret};
-use file::{CallerEntry, FileConfig, ProjectEntry};
+use file::{CallerEntry, FileConfig, ProjectEntry, WorkerEntry};
 
 /// Flags that any command takes.
 #[derive(Args, Debug, Clone, Default)]
@@ -130,8 +130,6 @@ impl ConfigArgs {
         let FileConfig { values, path } = file;
         let mut join = Join { variable, path: path.as_deref(), shown: Vec::new() };
         let flags = &self.overrides;
-        let worker = values.worker.unwrap_or_default();
-        let bounds = Settings::default();
 
         let data =
             join.setting("data", "HEDDLE_DATA", self.data.clone(), values.data, "heddle-data".into())?;
@@ -172,54 +170,7 @@ impl ConfigArgs {
             values.webhook_secret.map(Secret),
         )?;
         let token = join.optional("token", "HEDDLE_TOKEN", None, values.token.map(Secret))?;
-        let max_source_bytes = join.setting(
-            "worker.max_source_bytes",
-            "HEDDLE_WORKER_MAX_SOURCE_BYTES",
-            None,
-            worker.max_source_bytes,
-            256 << 20,
-        )?;
-        let worker = Settings {
-            concurrency: join.setting(
-                "worker.concurrency",
-                "HEDDLE_WORKER_CONCURRENCY",
-                flags.concurrency,
-                worker.concurrency,
-                bounds.concurrency,
-            )?,
-            visibility: join.seconds(
-                "worker.visibility_seconds",
-                "HEDDLE_WORKER_VISIBILITY_SECONDS",
-                worker.visibility_seconds,
-                bounds.visibility,
-                5..=43_200,
-            )?,
-            max_deliveries: join.setting(
-                "worker.max_deliveries",
-                "HEDDLE_WORKER_MAX_DELIVERIES",
-                None,
-                worker.max_deliveries,
-                bounds.max_deliveries,
-            )?,
-            conversion_timeout: join.seconds(
-                "worker.conversion_timeout_seconds",
-                "HEDDLE_WORKER_CONVERSION_TIMEOUT_SECONDS",
-                worker.conversion_timeout_seconds,
-                bounds.conversion_timeout,
-                1..=86_400,
-            )?,
-            memory_mib: join.setting(
-                "worker.memory_mib",
-                "HEDDLE_WORKER_MEMORY_MIB",
-                None,
-                worker.memory_mib,
-                bounds.memory_mib,
-            )?,
-            grace: bounds.grace,
-        };
-        if !(1..=256).contains(&worker.concurrency) {
-            return Err(Failure::usage("worker.concurrency takes 1 to 256"));
-        }
+        let (worker, max_source_bytes) = worker_bounds(&values.worker.unwrap_or_default(), flags, &mut join)?;
         let projects = projects(values.projects, &mut join)?;
         let callers = callers(values.callers, default_organization_id, &mut join)?;
         let collections = collections(&values.collections.unwrap_or_default(), &mut join)?;
@@ -345,6 +296,64 @@ impl Join<'_> {
         }
         Ok(Duration::from_secs(seconds))
     }
+}
+
+/// The worker's bounds, and the most bytes of a document.
+fn worker_bounds(
+    worker: &WorkerEntry,
+    flags: &Overrides,
+    join: &mut Join<'_>,
+) -> Result<(Settings, u64), Failure> {
+    let bounds = Settings::default();
+    let max_source_bytes = join.setting(
+        "worker.max_source_bytes",
+        "HEDDLE_WORKER_MAX_SOURCE_BYTES",
+        None,
+        worker.max_source_bytes,
+        256 << 20,
+    )?;
+    let settings = Settings {
+        concurrency: join.setting(
+            "worker.concurrency",
+            "HEDDLE_WORKER_CONCURRENCY",
+            flags.concurrency,
+            worker.concurrency,
+            bounds.concurrency,
+        )?,
+        visibility: join.seconds(
+            "worker.visibility_seconds",
+            "HEDDLE_WORKER_VISIBILITY_SECONDS",
+            worker.visibility_seconds,
+            bounds.visibility,
+            5..=43_200,
+        )?,
+        max_deliveries: join.setting(
+            "worker.max_deliveries",
+            "HEDDLE_WORKER_MAX_DELIVERIES",
+            None,
+            worker.max_deliveries,
+            bounds.max_deliveries,
+        )?,
+        conversion_timeout: join.seconds(
+            "worker.conversion_timeout_seconds",
+            "HEDDLE_WORKER_CONVERSION_TIMEOUT_SECONDS",
+            worker.conversion_timeout_seconds,
+            bounds.conversion_timeout,
+            1..=86_400,
+        )?,
+        memory_mib: join.setting(
+            "worker.memory_mib",
+            "HEDDLE_WORKER_MEMORY_MIB",
+            None,
+            worker.memory_mib,
+            bounds.memory_mib,
+        )?,
+        grace: bounds.grace,
+    };
+    if !(1..=256).contains(&settings.concurrency) {
+        return Err(Failure::usage("worker.concurrency takes 1 to 256"));
+    }
+    Ok((settings, max_source_bytes))
 }
 
 fn projects(entries: Option<Vec<ProjectEntry>>, join: &mut Join<'_>) -> Result<Vec<(i64, String)>, Failure> {

@@ -53,14 +53,14 @@ fn collections_and_the_default_organization_go_by_the_contracts_names() {
 #[test]
 fn secrets_are_never_shown() {
     let file =
-        "webhook_secret = \"SECRET1\"\ntoken = \"SECRET2\"\n[[callers]]\ntoken = \"SECRET3\"\nuser = \"u\"\n";
+        "webhook_secret = \"HIDDEN1\"\ntoken = \"HIDDEN2\"\n[[callers]]\ntoken = \"HIDDEN3\"\nuser = \"u\"\n";
     let config = load(file, &[], Overrides::default()).unwrap();
-    assert_eq!(config.callers[0].token, "SECRET3");
-    assert!(!serde_json::to_string(&config.shown).unwrap().contains("SECRET"));
+    assert_eq!(config.callers[0].token, "HIDDEN3");
+    assert!(!serde_json::to_string(&config.shown).unwrap().contains("HIDDEN"));
     // Not in a mistake's message either.
-    let file = "webhook_secret = \"SECRET1\" oops\n";
+    let file = "webhook_secret = \"HIDDEN1\" oops\n";
     let Err(failure) = load(file, &[], Overrides::default()) else { panic!("a mistake was taken") };
-    assert!(!failure.to_string().contains("SECRET"), "{failure}");
+    assert!(!failure.to_string().contains("HIDDEN"), "{failure}");
     assert!(failure.to_string().contains("line 1"), "{failure}");
 }
 

@@ -1,0 +1,172 @@
+//! A run through the whole house, by the program's own commands: one process, and two.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Running, expect, json, run, sample};
+use serde_json::Value;
+
+/// A project with the sample kit, and the sample screens as a folder of Figma files.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let files = dir.path().join("files");
+    std::fs::create_dir(&files).unwrap();
+    std::fs::copy(sample("screens.json"), files.join("screens.json")).unwrap();
+    let kit = sample("wireframe-kit.json");
+    expect(dir.path(), &["sweep", kit.to_str().unwrap(), "--target", "kit", "--project", "1"], 0);
+    dir
+}
+
+/// Every frame on the pages of the samples.
+fn frames() -> Vec<String> {
+    let file: Value = serde_json::from_slice(&std::fs::read(sample("screens.json")).unwrap()).unwrap();
+    let pages = file["document"]["children"].as_array().unwrap();
+    let frames = pages.iter().flat_map(|page| page["children"].as_array().unwrap());
+    frames.map(|frame| frame["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn create(data: &Path, url: &str, node: &str, more: &[&str]) -> (Option<i32>, Value) {
+    let mut args =
+        vec!["generations", "create", "--server", url, "--file-key", "screens", "--node", node, "--json"];
+    args.extend(more);
+    let output = run(data, &args);
+    let run = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+        panic!("{:?}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    });
+    (output.status.code(), run)
+}
+
+fn check_completed(run: &Value) {
+    assert_eq!(run["status"], "completed", "{run:#}");
+    assert_eq!(run["phase"], Value::Null);
+    assert_eq!(run["score_version"], "ds@1.0");
+    let score = run["score"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&score));
+    let id = run["id"].as_str().unwrap();
+    assert_eq!(run["result_url"], format!("1/1/des2wf/{id}/result.json"));
+}
+
+// proves G6
+// proves G11
+#[test]
+fn one_process_does_it_all() {
+    let dir = project();
+    let data = dir.path();
+    let files = data.join("files");
+    let mut server = Running::serve(data, &["--figma-files", files.to_str().unwrap()]);
+    let url = server.url.clone();
+    let frames = frames();
+    let (code, done) = create(data, &url, &frames[0], &["--wait", "--timeout", "120"]);
+    assert_eq!(code, Some(0));
+    check_completed(&done);
+    let id = done["id"].as_str().unwrap();
+    let artifacts = data.join("data/objects/1/1/des2wf").join(id);
+    for name in ["result.json", "wireframe.json", "parse.json", "manifest.json", "inputs.json", "preview.svg"]
+    {
+        assert!(artifacts.join(name).is_file(), "{name}");
+    }
+
+    // A node that isn't there fails, and says so; a failure is exit 1.
+    let (code, failed) = create(data, &url, "99999:1", &["--wait", "--timeout", "60"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(failed["status"], "failed");
+    assert!(failed["error_message"].as_str().unwrap().contains("99999:1"), "{failed:#}");
+
+    // The same by an uploaded document, as gzip too.
+    let screens = sample("screens.json");
+    let (code, uploaded) = create(
+        data,
+        &url,
+        &frames[0],
+        &["--upload", screens.to_str().unwrap(), "--wait", "--timeout", "120"],
+    );
+    assert_eq!(code, Some(0));
+    check_completed(&uploaded);
+    assert_eq!(uploaded["score"], done["score"], "the same frame gives the same result");
+
+    let list = json(data, &["generations", "list", "--server", &url, "--status", "completed"]);
+    assert_eq!(list["items"].as_array().unwrap().len(), 2);
+    let text = expect(data, &["generations", "list", "--server", &url, "--limit", "2"], 0);
+    assert!(text.contains("more: --cursor "), "{text}");
+    let shown = expect(data, &["generations", "show", id, "--server", &url], 0);
+    assert!(shown.contains("status   completed") && shown.contains(id), "{shown}");
+    // Too late to cancel.
+    expect(data, &["generations", "cancel", id, "--server", &url], 1);
+
+    // A second server on the folder is refused; the first ends well when asked.
+    let second = run(data, &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("another process serves"));
+    server.signal("-TERM");
+    assert_eq!(server.exit_code_within(Duration::from_secs(20)), Some(0));
+    expect(data, &["generations", "list", "--server", &url], 1);
+}
+
+// proves G14
+#[test]
+fn two_processes_share_the_work_and_a_killed_worker_is_replaced() {
+    let dir = project();
+    let data = dir.path();
+    // A killed worker's messages come again soon.
+    std::fs::write(data.join("heddle.toml"), "[worker]\nvisibility_seconds = 5\n").unwrap();
+    let files = data.join("files");
+    let files = files.to_str().unwrap();
+    let mut server = Running::serve(data, &["--no-worker"]);
+    let url = server.url.clone();
+    let frames = frames();
+    assert!(frames.len() >= 3);
+    let ids: Vec<String> = frames
+        .iter()
+        .map(|node| {
+            let (code, run) = create(data, &url, node, &[]);
+            assert_eq!((code, &run["status"]), (Some(0), &Value::from("processing")));
+            run["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    // G2: one live run for each node.
+    let again = run(
+        data,
+        &["generations", "create", "--server", &url, "--file-key", "screens", "--node", &frames[0]],
+    );
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&again.stderr).contains(&ids[0]));
+    // Cancelled before anybody took it: its job is done for nothing, and changes nothing.
+    let cancelled = json(data, &["generations", "cancel", &ids[0], "--server", &url]);
+    assert_eq!(cancelled["status"], "cancelled");
+
+    let mut first = Running::worker(data, &url, &["--figma-files", files]);
+    std::thread::sleep(Duration::from_millis(700));
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    let mut second = Running::worker(data, &url, &["--figma-files", files, "--concurrency", "1"]);
+    for id in &ids[1..] {
+        let done = json(data, &["generations", "show", id, "--server", &url, "--wait", "--timeout", "120"]);
+        check_completed(&done);
+        assert_eq!(done["attempt"], 1);
+    }
+    // The cancelled one's message is the last to go.
+    for _ in 0..200 {
+        if depth(&url) == 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(depth(&url), 0);
+    let cancelled = json(data, &["generations", "show", &ids[0], "--server", &url]);
+    assert_eq!((&cancelled["status"], &cancelled["score"]), (&Value::from("cancelled"), &Value::Null));
+    second.signal("-INT");
+    assert_eq!(second.exit_code_within(Duration::from_secs(20)), Some(0));
+    server.signal("-INT");
+    assert_eq!(server.exit_code_within(Duration::from_secs(20)), Some(0));
+}
+
+fn depth(url: &str) -> u64 {
+    let mut answer = ureq::get(format!("{url}/readyz")).call().unwrap();
+    let text = answer.body_mut().read_to_string().unwrap();
+    serde_json::from_str::<Value>(&text).unwrap()["queue_depth"].as_u64().unwrap()
+}
