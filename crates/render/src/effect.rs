@@ -55,8 +55,21 @@ impl Painter<'_> {
             }
             let shadow = Shadow { color, offset, deviation: deviation(radius), spread };
             let boxed = spot.transform.is_none() && !matches!(outline, Outline::Data { .. });
-            if boxed && opaque >= 0.95 && shadow.deviation > 0.05 {
-                self.contours(node, &shadow, outline, spot);
+            if boxed && shadow.deviation > 0.05 {
+                if opaque >= 0.95 {
+                    self.contours(node, &shadow, outline, spot);
+                } else {
+                    // Translucent layers show nothing of their shadow behind them, and cast a weaker one.
+                    let reach = shadow.deviation * 3.0 + spread.max(0.0) + 1.0;
+                    let bounds = crate::extent::grown(&node.bounds, reach).translate(offset.x, offset.y);
+                    let clip = self.knock_out(outline, spot, &self.region(&bounds.union(&node.bounds)));
+                    self.out.push_str("<g");
+                    write::reference(&mut self.out, "clip-path", 'c', clip);
+                    self.out.push('>');
+                    let color = Color { a: color.a * opaque.max(0.3), ..color };
+                    self.contours(node, &Shadow { color, ..shadow }, outline, spot);
+                    self.out.push_str("</g>");
+                }
             } else {
                 self.filtered_shadow(node, &shadow, outline, spot, opaque);
             }
@@ -270,13 +283,13 @@ impl Painter<'_> {
         let document = self.document;
         let whole = self.extents.of(index).bounds?;
         let node = document.node(index);
-        let mut inside = document.children(index).filter(|c| document.node(*c).visible).take(4);
+        let shown = document.children(index).filter(|c| document.node(*c).visible);
+        let mut inside = shown.take_while(|c| document.node(*c).mask.is_none()).take(4);
         inside.find(|child| {
             let backdrop = document.node(*child);
             let boxed =
                 backdrop.kind.is_frame_like() || matches!(backdrop.kind, Kind::Rectangle | Kind::Ellipse);
             boxed
-                && backdrop.mask.is_none()
                 && backdrop.opacity > 0.95
                 && backdrop.transform.is_translation()
                 && opacity_of_fills(backdrop) >= 0.95

@@ -70,14 +70,25 @@ fn content(document: &Document<'_>, index: NodeIndex, of: impl Fn(NodeIndex) -> 
     let mut bounds: Option<Rect> = None;
     let mut only_unknown = true;
     let mut cut_out = false;
+    let mut mask: Option<Rect> = None;
     for child in document.children(index) {
         let node = document.node(child);
         let extent = of(child);
-        let Some(own) = extent.bounds else { continue };
+        let Some(mut own) = extent.bounds else { continue };
+        if node.mask.is_some() {
+            // What a mask covers does not show itself.
+            mask = Some(own);
+            cut_out |= extent.only_unknown;
+            only_unknown &= extent.only_unknown;
+            continue;
+        }
+        if let Some(mask) = &mask {
+            let Some(inside) = own.intersection(mask) else { continue };
+            own = inside;
+        }
         bounds = Some(bounds.map_or(own, |b| b.union(&own)));
         // A box that only shows through an unknown vector is as unknown as that.
         only_unknown &= extent.only_unknown || (cut_out && node.end == child.0 + 1 && node.text.is_none());
-        cut_out |= node.mask.is_some() && extent.only_unknown;
     }
     Extent { bounds, only_unknown: only_unknown && bounds.is_some() }
 }

@@ -125,6 +125,8 @@ pub fn lay_out(shaper: &mut Shaper, text: &Text<'_>, runs: &mut Runs<'_>, size: 
     let shift = match (text.align_vertical, text.resize) {
         // The box follows the text: what differs is our font's doing, and is shared out.
         (_, TextResize::Height | TextResize::WidthAndHeight) => (size.height - y) / 2.0,
+        // A box far lower than its only line has been trimmed to the letters.
+        _ if lines.len() == 1 && size.height > 0.0 && y > size.height * 1.35 => (size.height - y) / 2.0,
         (TextAlignVertical::Top, _) => 0.0,
         (TextAlignVertical::Center, _) => (size.height - y) / 2.0,
         (TextAlignVertical::Bottom, _) => size.height - y,

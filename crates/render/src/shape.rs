@@ -224,6 +224,10 @@ impl Shaper {
         }
         let scale = data.scale;
         for (info, position) in self.buffer.glyph_infos().iter().zip(self.buffer.glyph_positions()) {
+            // Controls and the like, which no font draws.
+            if info.glyph_id == 0 {
+                continue;
+            }
             word.glyphs.push(Glyph {
                 face: Some(face),
                 id: u16::try_from(info.glyph_id).unwrap_or(0),

@@ -95,7 +95,8 @@ impl<'d> Painter<'d> {
         let node = document.node(index);
         let extent = self.extents.of(index);
         let Some(bounds) = extent.bounds.filter(|b| self.shows(b)) else { return };
-        if is_icon(&self.extents, index) {
+        let part = node.kind == Kind::Vector && self.is_illustration(node.parent);
+        if !part && is_icon(&self.extents, index) {
             self.icon(&[index]);
             return;
         }
@@ -126,7 +127,7 @@ impl<'d> Painter<'d> {
             Kind::Line => self.stroke(node, &Outline::Unknown, &spot, opacity),
             Kind::Vector if is_straight(node) => self.straight_vector(node, &spot, opacity),
             Kind::Vector if is_unknown(node) => {
-                if node.size.width.max(node.size.height) <= LARGEST_ICON {
+                if !part && node.size.width.max(node.size.height) <= LARGEST_ICON {
                     self.icon(&[index]);
                 } else {
                     self.shapeless(node, opacity);
@@ -222,18 +223,19 @@ impl<'d> Painter<'d> {
             }
         }
         let first = walk.steps.len();
+        let illustration = self.is_illustration(Some(index));
         let reverse = node.layout.as_ref().is_some_and(|l| l.reverse_z);
         if reverse {
             let children: Vec<NodeIndex> = document.children(index).collect();
-            self.steps_for(walk, children.into_iter().rev());
+            self.steps_for(walk, children.into_iter().rev(), illustration);
         } else {
-            self.steps_for(walk, document.children(index));
+            self.steps_for(walk, document.children(index), illustration);
         }
         walk.steps[first..].reverse();
     }
 
     /// Appends the steps for siblings in painting order.
-    fn steps_for(&self, walk: &mut Walk, children: impl Iterator<Item = NodeIndex>) {
+    fn steps_for(&self, walk: &mut Walk, children: impl Iterator<Item = NodeIndex>, illustration: bool) {
         let mut masked = false;
         let mut icon: Option<(Vec<NodeIndex>, Rect)> = None;
         for child in children {
@@ -272,7 +274,8 @@ impl<'d> Painter<'d> {
             if let Some((nodes, _)) = icon.take() {
                 walk.steps.push(Step::Icon(nodes));
             }
-            if is_icon(&self.extents, child) && node.effects.is_empty() && node.blend.is_none() {
+            let part = illustration && node.kind == Kind::Vector;
+            if !part && is_icon(&self.extents, child) && node.effects.is_empty() && node.blend.is_none() {
                 icon = Some((vec![child], bounds));
             } else {
                 walk.steps.push(Step::Visit(child));
@@ -284,6 +287,17 @@ impl<'d> Painter<'d> {
         if masked {
             walk.steps.push(Step::Close);
         }
+    }
+
+    /// Whether a node's vectors are many and make up something larger than an icon: then each is but a faint shape.
+    fn is_illustration(&self, index: Option<NodeIndex>) -> bool {
+        const MANY: usize = 6;
+        let Some(index) = index else { return false };
+        let node = self.document.node(index);
+        let children = self.document.children(index);
+        node.kind == Kind::Group
+            && node.size.width.max(node.size.height) > LARGEST_ICON
+            && children.filter(|c| is_unknown(self.document.node(*c))).take(MANY).count() == MANY
     }
 
     /// Whether a mask covers nothing but vectors without outlines: to cut one mark by another would leave little.
