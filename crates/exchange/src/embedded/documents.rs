@@ -31,6 +31,18 @@ fn split(key: &[u8], stored: &[u8]) -> Result<(u32, Value), ExchangeError> {
     Ok((u32::from_be_bytes(*attempt), document))
 }
 
+/// What the text of a document must contain to have this field and value at its top, as we write documents. `None`
+/// where equal values may be written differently.
+fn mark(field: &str, value: &Value) -> Option<String> {
+    let is_one_text = match value {
+        Value::String(_) | Value::Bool(_) => true,
+        // `7` and `7.0` are equal, and both begin with 7; beyond, a float is written with an exponent.
+        Value::Number(number) => number.as_i64().is_some_and(|number| number.abs() < 1_000_000_000_000_000),
+        _ => false,
+    };
+    is_one_text.then(|| format!("{}:{value}", Value::from(field)))
+}
+
 impl Stores {
     fn put_document(
         &self,
@@ -65,11 +77,18 @@ impl Stores {
         let mut past = collection.as_bytes().to_vec();
         past.push(1);
         let range = (Bound::Excluded(from.as_slice()), Bound::Excluded(past.as_slice()));
+        let marks: Vec<_> = equals.iter().filter_map(|(field, value)| mark(field, value)).collect();
         self.read("find documents", |reading| {
             let mut page = Vec::new();
             let mut bytes = 0;
             for entry in self.documents.range(reading, &range)? {
                 let (key, stored) = entry?;
+                // Reading past a document is much cheaper than reading it.
+                if let Ok(text) = std::str::from_utf8(stored.get(4..).unwrap_or_default())
+                    && !marks.iter().all(|mark| text.contains(mark.as_str()))
+                {
+                    continue;
+                }
                 let (_, document) = split(key, stored)?;
                 if limits::passes(&document, equals) {
                     page.push(document);
@@ -147,5 +166,32 @@ impl Documents for EmbeddedDocuments {
             equals.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
         let after = after.map(str::to_owned);
         blocking(move || stores.find_documents(&collection, &equals, after.as_deref(), limit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_never_passes_over_a_document_that_matches() {
+        for (wanted, stored) in [
+            (json!(7), json!(7)),
+            (json!(7), json!(7.0)),
+            (json!(-7), json!(-7.0)),
+            (json!(0), json!(0)),
+            (json!(123_456_789_012_345_i64), json!(123_456_789_012_345.0)),
+            (json!(true), json!(true)),
+            (json!("a\"b\\c\n日本"), json!("a\"b\\c\n日本")),
+        ] {
+            let document = json!({ "a": [1, { "b": 2 }], "fi\"eld": stored, "z": 1 });
+            assert!(limits::passes(&document, &[("fi\"eld", wanted.clone())]));
+            let mark = mark("fi\"eld", &wanted).unwrap();
+            assert!(document.to_string().contains(&mark), "{mark} in {document}");
+        }
+        assert_eq!(mark("f", &json!(7.0)), None);
+        assert_eq!(mark("f", &json!(10_000_000_000_000_000_i64)), None);
     }
 }

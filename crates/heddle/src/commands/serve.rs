@@ -169,7 +169,6 @@ impl House {
             () = stop => None,
             ended = &mut serving => Some(ended),
         };
-        tracing::info!("stopping");
         stop_worker.send_replace(true);
         if let Some(working) = working {
             let _ = working.await;
