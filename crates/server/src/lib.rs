@@ -114,7 +114,8 @@ pub async fn serve(
     if let Ok(ended) = tokio::time::timeout(DRAIN, &mut server).await {
         ended.map_err(std::io::Error::other)??;
     } else {
-        tracing::warn!("requests were still under way; they are cut off");
+        // Their connections end with the process.
+        tracing::warn!("requests are still under way; they are left behind");
         server.abort();
     }
     relay.await.map_err(std::io::Error::other)?;

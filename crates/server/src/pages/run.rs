@@ -254,7 +254,11 @@ fn selection_row(selected: &Selected) -> Markup {
             td { (selected.name) " " code.node { (selected.node_id) } }
             td { (selected.archetype.as_deref().unwrap_or("–").replace('_', " ")) }
             td { @if let Some(row) = &selected.row { code { (row) } } @else { span.none { "a plain box" } } }
-            td.fit { @if let Some(fit) = selected.fit { (bar(fit, tone(fit))) span { (format!("{fit:.2}")) } } }
+            td {
+                @if let Some(fit) = selected.fit {
+                    div.fit { (bar(fit, tone(fit))) span { (format!("{fit:.2}")) } }
+                }
+            }
         }
     }
 }

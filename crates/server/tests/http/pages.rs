@@ -229,6 +229,7 @@ async fn a_stop_is_graceful() {
     let store = server.store.clone();
     let stopping = tokio::spawn(server.stop());
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(!stopping.is_finished(), "it waits for what is under way");
     slow.write_all(body.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     slow.read_to_end(&mut answer).await.unwrap();
