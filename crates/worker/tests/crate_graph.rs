@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::Command;
-
-use serde_json::Value;
 
 /// Crates that speak SQL, or hold the rows.
 const FORBIDDEN: [&str; 12] = [
@@ -23,43 +21,28 @@ const FORBIDDEN: [&str; 12] = [
     "deadpool-postgres",
 ];
 
-/// Package → what it links, by the resolved graph; what only tests use is left out.
-fn links() -> (BTreeMap<String, String>, BTreeMap<String, BTreeSet<String>>) {
+/// Every package that this one links or is built with, itself included; what only tests use is left out.
+fn reachable(from: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .args([
-            "metadata",
-            "--format-version=1",
+            "tree",
             "--offline",
             "--locked",
             "--all-features",
-            "--manifest-path",
+            "--edges=no-dev",
+            "--prefix=none",
+            "--format={p}",
         ])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .args(["--package", from, "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let names =
-        metadata["packages"].as_array().unwrap().iter().map(|one| (text(&one["id"]), text(&one["name"])));
-    let links = metadata["resolve"]["nodes"].as_array().unwrap().iter().map(|node| {
-        let linked = node["deps"].as_array().unwrap().iter().filter(|dependency| {
-            dependency["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"] != "dev")
-        });
-        (text(&node["id"]), linked.map(|dependency| text(&dependency["pkg"])).collect())
-    });
-    (names.collect(), links.collect())
-}
-
-fn reachable(from: &str) -> BTreeSet<String> {
-    let (names, links) = links();
-    let start = names.iter().find(|(_, name)| *name == from).unwrap().0.clone();
-    let mut seen = BTreeSet::from([start.clone()]);
-    let mut stack = vec![start];
-    while let Some(package) = stack.pop() {
-        stack.extend(links[&package].iter().filter(|next| seen.insert((*next).clone())).cloned());
-    }
-    seen.iter().map(|id| names[id].clone()).collect()
+    let tree = String::from_utf8(output.stdout).unwrap();
+    tree.lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 // proves G12

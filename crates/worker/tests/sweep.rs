@@ -6,10 +6,11 @@ mod common;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use common::{FakeConverter, TENANT};
 use heddle_exchange::keys::ContentHash;
 use heddle_exchange::registry::{Registry, Target};
-use heddle_exchange::{Collections, Exchange};
+use heddle_exchange::{Collections, Documents, Exchange, ExchangeError, Fenced};
 use heddle_worker::sweep::{SweepError, SweepReport, SweepRequest, sweep};
 use serde_json::{Value, json};
 
@@ -120,4 +121,69 @@ async fn a_bad_library_changes_nothing() {
         assert!(try_sweep(&exchange, Target::Kit, "kit", &bad, true).await.is_err());
         assert_eq!(current(&exchange, Target::Kit).await, ["App bar"]);
     }
+}
+
+/// Documents that can be written so often, and no more.
+struct Failing(Arc<dyn Documents>, std::sync::atomic::AtomicI32);
+
+#[async_trait]
+impl Documents for Failing {
+    async fn get(&self, collection: &str, id: &str) -> Result<Option<Value>, ExchangeError> {
+        self.0.get(collection, id).await
+    }
+    async fn put(&self, collection: &str, id: &str, document: Value) -> Result<(), ExchangeError> {
+        if self.1.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) <= 0 {
+            return Err(ExchangeError::Backend { attempted: "write".to_owned(), source: "cut off".into() });
+        }
+        self.0.put(collection, id, document).await
+    }
+    async fn put_fenced(
+        &self,
+        collection: &str,
+        id: &str,
+        attempt: u32,
+        document: Value,
+    ) -> Result<Fenced, ExchangeError> {
+        self.0.put_fenced(collection, id, attempt, document).await
+    }
+    async fn remove(&self, collection: &str, id: &str) -> Result<bool, ExchangeError> {
+        self.0.remove(collection, id).await
+    }
+    async fn find(
+        &self,
+        collection: &str,
+        equals: &[(&str, Value)],
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Value>, ExchangeError> {
+        self.0.find(collection, equals, after, limit).await
+    }
+}
+
+/// A sweep that is cut off at any write leaves a registry that works, with what was there before and perhaps some of
+/// what is new; run again, it ends as if nothing had happened.
+// proves D7
+#[tokio::test]
+async fn a_sweep_cut_off_anywhere_can_be_run_again() {
+    let first = json!([component("a", "App bar", 1), component("b", "Button", 1), component("c", "Card", 1)]);
+    let second = json!([component("b", "Button", 2), component("c", "Card", 1), component("d", "Dialog", 1)]);
+    let mut cut_off = 0;
+    for writes in 0.. {
+        let exchange = heddle_exchange::memory::open();
+        swept(&exchange, Target::Kit, "kit", &first).await;
+        let failing = Failing(Arc::clone(&exchange.documents), writes.into());
+        let failing = Exchange { documents: Arc::new(failing), ..exchange.clone() };
+        if try_sweep(&failing, Target::Kit, "kit", &second, false).await.is_ok() {
+            break;
+        }
+        cut_off += 1;
+        let names = current(&exchange, Target::Kit).await;
+        for name in ["App bar", "Button", "Card"] {
+            assert!(names.iter().any(|one| one == name), "after {writes} writes {name} is gone: {names:?}");
+        }
+        let report = swept(&exchange, Target::Kit, "kit", &second).await;
+        assert!(!report.unchanged_file);
+        assert_eq!(current(&exchange, Target::Kit).await, ["Button", "Card", "Dialog"]);
+    }
+    assert_eq!(cut_off, 5, "the mark, three entries, the mark");
 }

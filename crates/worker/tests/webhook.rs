@@ -77,3 +77,15 @@ async fn what_the_backend_says_decides_whether_to_try_again() {
     let unreachable = reporter("http://127.0.0.1:1").report(&report()).await;
     assert!(matches!(unreachable, Err(ReportError::Unreachable { .. })));
 }
+
+/// A signed report goes to the backend that was named, and nowhere else.
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = FakeHttp::start(vec![(200, r#"{"applied":true}"#)]).await;
+    for status in [301, 302, 303, 307, 308] {
+        let http = FakeHttp::start_pointing(vec![(status, "")], &elsewhere.url).await;
+        let unreachable = reporter(&http.url).report(&report()).await;
+        assert!(matches!(unreachable, Err(ReportError::Unreachable { .. })), "{status}: {unreachable:?}");
+    }
+    assert!(elsewhere.requests.lock().unwrap().is_empty());
+}

@@ -308,6 +308,12 @@ pub struct HttpRequest {
 
 impl FakeHttp {
     pub async fn start(answers: Vec<(u16, &'static str)>) -> Self {
+        Self::start_pointing(answers, "http://127.0.0.1:1/elsewhere").await
+    }
+
+    /// The same with a `location` in every answer.
+    pub async fn start_pointing(answers: Vec<(u16, &'static str)>, location: &str) -> Self {
+        let location = location.to_owned();
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -336,9 +342,8 @@ impl FakeHttp {
                     answers.next();
                 }
                 let answer = format!(
-                    "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\nlocation: {}\r\n\r\n{body}",
-                    body.len(),
-                    "http://127.0.0.1:1/elsewhere"
+                    "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\nlocation: {location}\r\n\r\n{body}",
+                    body.len()
                 );
                 let _ = stream.write_all(answer.as_bytes()).await;
             }
