@@ -243,7 +243,10 @@ impl<'d, 'a> Outline<'d, 'a> {
                 up.graphics += part.graphics;
                 up.images += part.images;
                 up.shapes += part.shapes;
-                up.controls += part.controls + u32::from(part.archetype.is_some_and(Archetype::is_control));
+                up.controls += part.controls
+                    + u32::from(
+                        part.role == Role::Container && part.archetype.is_some_and(Archetype::is_control),
+                    );
             }
         }
     }

@@ -299,7 +299,8 @@ impl<'k> Selector<'k> {
         };
         // Components stretch sideways; upwards they have a size of their own.
         let (wide, tall) = (region.width / row.size.width.max(1.0), region.height / row.size.height.max(1.0));
-        let in_range = (low * 0.3..=high * 3.0).contains(&wide) && (low..=high).contains(&tall);
+        let wide_low = if row.archetype == Some(Archetype::Chart) { 0.7 } else { low * 0.3 };
+        let in_range = (wide_low..=high * 3.0).contains(&wide) && (low..=high).contains(&tall);
         (!in_range).then_some(Guard::Size)
     }
 

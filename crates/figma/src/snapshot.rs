@@ -14,10 +14,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::error::locate;
 use crate::input::strip_mark;
 use crate::lenient::{Entries, Fields, Key, List, Object, Scalar};
-use crate::{Document, Kind, Limits, PropertyValue, ReadError, read};
+use crate::{Document, Kind, NodeIndex, PropertyValue, ReadError};
 
 /// A frame cut out of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,34 +27,23 @@ pub struct Snapshot {
     pub hash: String,
 }
 
-/// Cuts the node `id` out of `bytes`; of a bare node, or where only one node is there, `id` may be that node's.
+/// Cuts a node out of the bytes that `document` was read from.
 ///
 /// # Errors
-/// As [`read`], and [`ReadError::NoSuchNode`].
-pub fn snapshot(bytes: &[u8], id: &str, limits: &Limits) -> Result<Snapshot, ReadError> {
+/// [`ReadError::NoSuchNode`] where the node is not in these bytes, or has no id to find it by.
+pub fn snapshot(bytes: &[u8], document: &Document<'_>, frame: NodeIndex) -> Result<Snapshot, ReadError> {
     let bytes = strip_mark(bytes);
-    // Everything that makes a document unreadable is said by the reader, in one way for all who read.
-    let document = read(bytes, limits)?;
-    let index = document.find(id).ok_or_else(|| ReadError::NoSuchNode { id: id.to_owned() })?;
-    let id = document.node(index).id.as_ref();
-    let text = std::str::from_utf8(bytes).map_err(|error| ReadError::Syntax {
-        at: locate(bytes, 1, error.valid_up_to() + 1),
-        reason: "not UTF-8".to_owned(),
-    })?;
-    let top: &RawValue = first_value(text).map_err(|error| ReadError::from_json(&error, bytes))?;
-    let mut maps = Maps::default();
-    let frame = find(top, id, &mut maps, 0)
-        .map_err(|error| ReadError::from_json(&error, bytes))?
-        .ok_or_else(|| ReadError::NoSuchNode { id: id.to_owned() })?;
-    let used = Used::of(&document, index);
-    write(frame, &maps, &used).map_err(|error| ReadError::from_json(&error, bytes))
-}
-
-/// The first JSON value, whatever comes after.
-fn first_value(text: &str) -> Result<&RawValue, serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let id = document.node(frame).id.as_ref();
+    let json = |error: serde_json::Error| ReadError::from_json(&error, bytes);
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     deserializer.disable_recursion_limit();
-    Deserialize::deserialize(&mut deserializer)
+    // The first value; what comes after it has been warned of by the reader.
+    let top: &RawValue = Deserialize::deserialize(&mut deserializer).map_err(json)?;
+    let mut maps = Maps::default();
+    let frame_json = find(top, id, &mut maps, 0)
+        .map_err(json)?
+        .ok_or_else(|| ReadError::NoSuchNode { id: id.to_owned() })?;
+    write(frame_json, &maps, &Used::of(document, frame)).map_err(json)
 }
 
 /// The maps of an answer, every entry as it stands.
@@ -141,7 +129,7 @@ struct Used<'d> {
 }
 
 impl<'d> Used<'d> {
-    fn of(document: &'d Document<'_>, frame: crate::NodeIndex) -> Self {
+    fn of(document: &'d Document<'_>, frame: NodeIndex) -> Self {
         let mut used =
             Self { components: BTreeSet::new(), component_sets: BTreeSet::new(), styles: BTreeSet::new() };
         for index in document.subtree(frame) {

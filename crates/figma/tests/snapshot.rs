@@ -1,7 +1,14 @@
 //! Cutting a frame out (D9).
 
-use heddle_figma::{Limits, read, snapshot};
+use heddle_figma::{Limits, ReadError, Snapshot, read};
 use serde_json::Value;
+
+/// Reads, and cuts the node out.
+fn snapshot(bytes: &[u8], id: &str, limits: &Limits) -> Result<Snapshot, ReadError> {
+    let document = read(bytes, limits)?;
+    let frame = document.find(id).ok_or_else(|| ReadError::NoSuchNode { id: id.to_owned() })?;
+    heddle_figma::snapshot(bytes, &document, frame)
+}
 
 const FILE: &str = r#"{"name":"File","version":"7","document":{"id":"0:0","type":"DOCUMENT","children":[{"id":"0:1","type":"CANVAS","children":[
     {"type":"FRAME","id":"1:1","name":"Home","opacity":1.0,"customKey":{"b":[1,2.50,-0.0],"a":null},"styles":{"fill":"S:1"},"children":[

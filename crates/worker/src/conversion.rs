@@ -17,7 +17,9 @@ use heddle_generation::Edge;
 use heddle_render::{Fonts, Options, PngLimits, RenderError, png, svg};
 use serde_json::{Value, json};
 
-use crate::pipeline::{ArtifactFile, Conversion, ConversionError, ConversionInput, Converter, SweepInput, Swept};
+use crate::pipeline::{
+    ArtifactFile, Conversion, ConversionError, ConversionInput, Converter, SweepInput, Swept,
+};
 
 /// Which pictures to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,10 +228,11 @@ pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
     let frame = choose_frame(&document, input.node_id)?;
     let node = document.node(frame);
     clock.lap("read");
-    let cut = input.snapshot.then(|| snapshot(&bytes, &node.id, &input.limits)).transpose()?;
+    let cut = input.snapshot.then(|| snapshot(&bytes, &document, frame)).transpose()?;
     clock.lap("snapshot");
     let kit = Kit::load(input.kit);
-    let entries: Vec<Entry> = input.design.iter().filter_map(|value| Entry::deserialize_ref(value).ok()).collect();
+    let entries: Vec<Entry> =
+        input.design.iter().filter_map(|value| Entry::deserialize_ref(value).ok()).collect();
     let names = DesignNames::from_entries(&entries);
     clock.lap("kit");
     let mut made = des2wf::convert(&document, frame, &kit, &names)?;
@@ -255,7 +258,8 @@ pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
         for (hash, bytes) in &libraries {
             masters.insert(hash, read(bytes, &input.limits).map_err(|source| named(hash, source))?);
         }
-        let masters: preview::Libraries<'_, '_> = masters.iter().map(|(hash, document)| (*hash, document)).collect();
+        let masters: preview::Libraries<'_, '_> =
+            masters.iter().map(|(hash, document)| (*hash, document)).collect();
         let drawn = preview(&made.wireframe, &document, &masters);
         draw(&drawn, Document::ROOT, "preview.svg", png.then_some("preview.png"), &mut files)?;
         clock.lap("draw_wireframe");
@@ -358,9 +362,7 @@ impl Converter for Des2wf {
             let value = serde_json::to_value(entry);
             entries.push(value.map_err(|source| Failure::Write { what: "a registry entry", source })?);
         }
-        let warning = |w: &heddle_figma::Warning| {
-            json!({"code": w.code, "message": w.message, "node_id": w.node_id, "count": w.count})
-        };
+        let warning = |w: &heddle_figma::Warning| json!({"code": w.code, "message": w.message, "node_id": w.node_id, "count": w.count});
         Ok(Swept { entries, warnings: swept.warnings.iter().map(warning).collect() })
     }
 }

@@ -22,8 +22,8 @@ pub mod sweep;
 mod worker;
 
 pub use breakpoint::{Breakpoint, Breakpoints};
-pub use pipeline::Converter;
 pub use lease::Lease;
+pub use pipeline::Converter;
 pub use report::{Answer, HttpReporter, ReportError, Reporter, SigningSecret};
 pub use run::Ended;
 pub use source::{LocalSources, SourceBytes, SourceError, Sources};
