@@ -11,6 +11,11 @@ const DEVIATION: f64 = 0.5;
 /// Wider blurs are cut: they are a flat colour anyway.
 const WIDEST: f64 = 300.0;
 
+/// A shadow's offset or spread as far as it can matter.
+fn near(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-5_000.0, 5_000.0) } else { 0.0 }
+}
+
 fn deviation(radius: f64) -> f64 {
     if radius.is_finite() { (radius * DEVIATION).clamp(0.0, WIDEST) } else { 0.0 }
 }
@@ -19,6 +24,11 @@ fn deviation(radius: f64) -> f64 {
 pub fn opacity_of_fills(node: &Node<'_>) -> f64 {
     let through = node.fills.iter().map(|p| 1.0 - crate::paint::main_color(p).a.clamp(0.0, 1.0));
     1.0 - through.product::<f64>()
+}
+
+/// Whether a node's shadow is that of its own outline.
+pub fn casts_own_shadow(node: &Node<'_>, outline: &Outline) -> bool {
+    !outline.is_unknown() && node.text.is_none() && opacity_of_fills(node) > 0.02
 }
 
 struct Shadow {
@@ -40,19 +50,15 @@ fn upper_quantile(part: f64) -> f64 {
 }
 
 impl Painter<'_> {
-    /// Whether a node's shadow is that of its own outline.
-    pub fn casts_own_shadow(&self, node: &Node<'_>, outline: &Outline) -> bool {
-        !outline.is_unknown() && node.text.is_none() && opacity_of_fills(node) > 0.02
-    }
-
     /// The drop shadows of a node's outline, drawn before it. The effects may be those of a layer around it.
     pub fn drop_shadows(&mut self, effects: &[Effect], node: &Node<'_>, outline: &Outline, spot: &Spot) {
         let opaque = opacity_of_fills(node);
         for effect in effects {
             let Effect::DropShadow { color, offset, radius, spread } = *effect else { continue };
-            if color.a <= 0.0 || !(offset.x + offset.y + spread).is_finite() {
+            if color.a.is_nan() || color.a <= 0.0 {
                 continue;
             }
+            let (offset, spread) = (Point { x: near(offset.x), y: near(offset.y) }, near(spread));
             let shadow = Shadow { color, offset, deviation: deviation(radius), spread };
             let boxed = spot.transform.is_none() && !matches!(outline, Outline::Data { .. });
             if boxed && shadow.deviation > 0.05 {
@@ -301,7 +307,8 @@ impl Painter<'_> {
     pub fn inner_shadows(&mut self, node: &Node<'_>, outline: &Outline, spot: &Spot) {
         for effect in &node.effects {
             let Effect::InnerShadow { color, offset, radius, spread } = *effect else { continue };
-            if matches!(outline, Outline::Box { .. }) && (offset.x + offset.y + spread).is_finite() {
+            let (offset, spread) = (Point { x: near(offset.x), y: near(offset.y) }, near(spread));
+            if matches!(outline, Outline::Box { .. }) {
                 let shadow = Shadow { color, offset, deviation: deviation(radius), spread };
                 self.inner_contours(&shadow, outline, spot);
                 continue;
@@ -309,7 +316,7 @@ impl Painter<'_> {
             let Some(region) = self.visible_part(&crate::extent::grown(&node.bounds, 1.0), 0.0) else {
                 continue;
             };
-            if outline.is_unknown() || !(offset.x + offset.y).is_finite() {
+            if outline.is_unknown() {
                 continue;
             }
             let id = self.id();
@@ -354,7 +361,8 @@ impl Painter<'_> {
             match *effect {
                 Effect::DropShadow { radius, offset, .. } if shadows => {
                     any = true;
-                    reach = reach.max(deviation(radius) * 3.0 + offset.x.abs().max(offset.y.abs()));
+                    reach =
+                        reach.max(deviation(radius) * 3.0 + near(offset.x).abs().max(near(offset.y).abs()));
                 }
                 Effect::LayerBlur { radius } if deviation(radius) > 0.05 => {
                     any = true;
@@ -377,9 +385,9 @@ impl Painter<'_> {
             match *effect {
                 Effect::DropShadow { color, offset, radius, .. } if shadows => {
                     out.push_str("<feDropShadow dx=\"");
-                    write::length(out, offset.x);
+                    write::length(out, near(offset.x));
                     out.push_str("\" dy=\"");
-                    write::length(out, offset.y);
+                    write::length(out, near(offset.y));
                     out.push_str("\" stdDeviation=\"");
                     write::length(out, deviation(radius));
                     out.push('"');

@@ -250,7 +250,7 @@ fn fill(
     let levels = bidi.as_ref().map(|b| b.levels.as_slice());
     paragraph.right_to_left =
         bidi.as_ref().and_then(|b| b.paragraphs.first()).is_some_and(|p| p.level.is_rtl());
-    let level_at = |at: usize| levels.and_then(|l| l.get(at)).map_or(0, |l| l.number());
+    let level_at = |at: usize| levels.and_then(|l| l.get(at)).map_or(0, unicode_bidi::Level::number);
     let ascii = text.is_ascii();
     let mut start = 0;
     for (end, opportunity) in linebreaks(text) {
@@ -413,11 +413,10 @@ fn align(words: &mut [Loose], align: TextAlign, width: f64, ends_paragraph: bool
     let rest = width - used;
     let spaces = words.iter().filter(|w| w.space).count();
     let mut x = match align {
-        TextAlign::Left => 0.0,
         TextAlign::Center => rest / 2.0,
         TextAlign::Right => rest,
         TextAlign::Justified if ends_paragraph && right_to_left => rest,
-        TextAlign::Justified => 0.0,
+        TextAlign::Left | TextAlign::Justified => 0.0,
     };
     let stretch = align == TextAlign::Justified && !ends_paragraph && rest > 0.0 && spaces > 0;
     let more = if stretch { rest / spaces as f64 } else { 0.0 };

@@ -226,8 +226,11 @@ impl Outline {
             Self::Box { at, size, radii } if radii.iter().all(|r| (r - radii[0]).abs() < 0.005) => {
                 out.push_str("<rect");
                 let at = spot.point(at.x, at.y);
-                write::attribute(out, "x", at.x);
-                write::attribute(out, "y", at.y);
+                for (name, value) in [("x", at.x), ("y", at.y)] {
+                    if value.abs() >= 0.005 {
+                        write::attribute(out, name, value);
+                    }
+                }
                 write::attribute(out, "width", size.width);
                 write::attribute(out, "height", size.height);
                 if radii[0] >= 0.005 {

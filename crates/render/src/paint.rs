@@ -113,17 +113,27 @@ impl Painter<'_> {
                 }
                 let id = self.id();
                 let out = &mut self.out;
-                match kind {
-                    GradientKind::Radial => {
-                        let across = if across.x.hypot(across.y) < 1e-6 || !(across.x + across.y).is_finite()
-                        {
-                            Point { x: -along.y, y: along.x }
-                        } else {
-                            across
-                        };
-                        out.push_str("<radialGradient id=\"");
-                        write::identifier(out, 'p', id);
-                        out.push_str("\" gradientUnits=\"userSpaceOnUse\" cx=\"0\" cy=\"0\" r=\"1\"");
+                if kind == &GradientKind::Radial {
+                    let across = if across.x.hypot(across.y) < 1e-6 || !(across.x + across.y).is_finite() {
+                        Point { x: -along.y, y: along.x }
+                    } else {
+                        across
+                    };
+                    out.push_str("<radialGradient id=\"");
+                    write::identifier(out, 'p', id);
+                    out.push_str("\" gradientUnits=\"userSpaceOnUse\" cx=\"0\" cy=\"0\" r=\"1\"");
+                    let matrix =
+                        Affine { a: along.x, b: along.y, c: across.x, d: across.y, e: start.x, f: start.y };
+                    write::transform(out, "gradientTransform", &matrix);
+                    stops_of(out, stops, opacity);
+                    out.push_str("</radialGradient>");
+                } else {
+                    out.push_str("<linearGradient id=\"");
+                    write::identifier(out, 'p', id);
+                    out.push_str("\" gradientUnits=\"userSpaceOnUse\"");
+                    let dot = along.x * across.x + along.y * across.y;
+                    let area = along.x * across.y - along.y * across.x;
+                    if area.is_finite() && area.abs() > 1e-6 && dot.abs() > area.abs() * 1e-3 {
                         let matrix = Affine {
                             a: along.x,
                             b: along.y,
@@ -132,36 +142,16 @@ impl Painter<'_> {
                             e: start.x,
                             f: start.y,
                         };
+                        out.push_str(" x1=\"0\" y1=\"0\" x2=\"1\" y2=\"0\"");
                         write::transform(out, "gradientTransform", &matrix);
-                        stops_of(out, stops, opacity);
-                        out.push_str("</radialGradient>");
+                    } else {
+                        write::attribute(out, "x1", start.x);
+                        write::attribute(out, "y1", start.y);
+                        write::attribute(out, "x2", end.x);
+                        write::attribute(out, "y2", end.y);
                     }
-                    _ => {
-                        out.push_str("<linearGradient id=\"");
-                        write::identifier(out, 'p', id);
-                        out.push_str("\" gradientUnits=\"userSpaceOnUse\"");
-                        let dot = along.x * across.x + along.y * across.y;
-                        let area = along.x * across.y - along.y * across.x;
-                        if area.is_finite() && area.abs() > 1e-6 && dot.abs() > area.abs() * 1e-3 {
-                            let matrix = Affine {
-                                a: along.x,
-                                b: along.y,
-                                c: across.x,
-                                d: across.y,
-                                e: start.x,
-                                f: start.y,
-                            };
-                            out.push_str(" x1=\"0\" y1=\"0\" x2=\"1\" y2=\"0\"");
-                            write::transform(out, "gradientTransform", &matrix);
-                        } else {
-                            write::attribute(out, "x1", start.x);
-                            write::attribute(out, "y1", start.y);
-                            write::attribute(out, "x2", end.x);
-                            write::attribute(out, "y2", end.y);
-                        }
-                        stops_of(out, stops, opacity);
-                        out.push_str("</linearGradient>");
-                    }
+                    stops_of(out, stops, opacity);
+                    out.push_str("</linearGradient>");
                 }
                 Some(Ink::Gradient(id))
             }

@@ -30,7 +30,7 @@ pub struct Mark {
 impl<'o> PathWriter<'o> {
     /// Appends to `out`, with 0..=4 decimals.
     pub fn new(out: &'o mut String, decimals: u32) -> Self {
-        let grid = 10_f64.powi(decimals.min(4) as i32);
+        let grid = f64::from(10_u32.pow(decimals.min(4)));
         Self { out, decimals, grid, at: (0, 0), start: (0, 0), command: 0, offset: Point { x: 0.0, y: 0.0 } }
     }
 

@@ -35,6 +35,9 @@ pub enum RenderError {
         /// Height asked for.
         height: u32,
     },
+    /// The renderer met geometry that it has no answer to.
+    #[error("drawing the picture's pixels")]
+    Draw,
     /// The pixels could not be encoded.
     #[error("encoding the PNG")]
     Encode(#[source] ::png::EncodingError),
@@ -72,7 +75,11 @@ fn render(picture: &Picture, scale: f64, limits: &PngLimits) -> Result<RenderedP
         (f64::from(width) / picture.width) as f32,
         (f64::from(height) / picture.height) as f32,
     );
-    resvg::render(&tree, transform, &mut pixels.as_mut());
+    // The rasteriser asserts what absurd geometry can break. The pixels are dropped with it: nothing half-done is seen.
+    let drawn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        resvg::render(&tree, transform, &mut pixels.as_mut());
+    }));
+    drawn.map_err(|_| RenderError::Draw)?;
     drop(tree);
     let bytes = encode(pixels).map_err(RenderError::Encode)?;
     Ok(RenderedPng { bytes, width, height, scale })

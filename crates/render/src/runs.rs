@@ -108,9 +108,9 @@ impl<'d> Runs<'d> {
                 let mut inside = false;
                 for c in text.chars() {
                     if inside {
-                        out.push(c)
+                        out.push(c);
                     } else {
-                        out.extend(c.to_uppercase())
+                        out.extend(c.to_uppercase());
                     }
                     inside = c.is_alphanumeric() || c == '\'' || c == '’';
                 }

@@ -207,16 +207,15 @@ impl Shaper {
             face,
             FaceName::Regular | FaceName::Medium | FaceName::SemiBold | FaceName::Bold | FaceName::Italic
         );
-        let features = &features[..1 + usize::from(latin && !look.contextual)];
+        let features = &features[..=usize::from(latin && !look.contextual)];
         let key = (look.key(right_to_left) as u32) << 8 | face as u32;
-        let plan = match self.plans.iter().position(|(k, s, _)| *k == key && *s == script) {
-            Some(found) => found,
-            None => {
-                let direction = self.buffer.direction();
-                let plan = ShapePlan::new(&data.font, direction, script, None, features);
-                self.plans.push((key, script, plan));
-                self.plans.len() - 1
-            }
+        let plan = if let Some(found) = self.plans.iter().position(|(k, s, _)| *k == key && *s == script) {
+            found
+        } else {
+            let direction = self.buffer.direction();
+            let plan = ShapePlan::new(&data.font, direction, script, None, features);
+            self.plans.push((key, script, plan));
+            self.plans.len() - 1
         };
         let options = ShapeOptions::new().features(features).plan(Some(&self.plans[plan].2));
         if harfrust::shape(shaper, &mut self.buffer, options).is_err() {
@@ -258,10 +257,10 @@ fn is_invisible(c: char) -> bool {
 fn draw(fonts: Fonts, face: FaceName, id: u16) -> Outline {
     let Some(data) = fonts.face(face) else { return Rc::new([]) };
     let mut pen = Pen { segments: Vec::new(), scale: f64::from(data.scale) };
-    if let Some(glyph) = data.font.outline_glyphs().get(GlyphId::new(u32::from(id))) {
-        if glyph.draw(&DrawOptions::new(), DrawMemory::Scratch, &mut pen).is_err() {
-            pen.segments.clear();
-        }
+    if let Some(glyph) = data.font.outline_glyphs().get(GlyphId::new(u32::from(id)))
+        && glyph.draw(&DrawOptions::new(), DrawMemory::Scratch, &mut pen).is_err()
+    {
+        pen.segments.clear();
     }
     pen.segments.into()
 }

@@ -10,6 +10,9 @@ use crate::painter::{Painter, blend};
 use crate::path::PathWriter;
 use crate::write;
 
+/// Wider strokes are cut.
+const WIDEST: f64 = 10_000.0;
+
 impl Painter<'_> {
     /// Draws a node's stroke along its outline.
     pub fn stroke(&mut self, node: &Node<'_>, outline: &Outline, spot: &Spot, opacity: f64) {
@@ -32,7 +35,7 @@ impl Painter<'_> {
             let Some(ink) = self.ink(paint, node.size, spot) else { continue };
             match outline {
                 Outline::Unknown if node.kind == Kind::Line => {
-                    self.line(node, stroke, (ink, paint), spot, opacity)
+                    self.line(node, stroke, (ink, paint), spot, opacity);
                 }
                 Outline::Unknown => {}
                 Outline::Box { size, radii, .. } if stroke.sides.is_some() => {
@@ -53,7 +56,7 @@ impl Painter<'_> {
         spot: &Spot,
         opacity: f64,
     ) {
-        let mut weight = stroke.weight;
+        let mut weight = stroke.weight.min(WIDEST);
         if let (StrokeAlign::Inside, Outline::Box { size, .. } | Outline::Ellipse { size, .. }) =
             (stroke.align, outline)
         {
@@ -116,7 +119,7 @@ impl Painter<'_> {
         spot: &Spot,
         opacity: f64,
     ) {
-        let sides = sides.map(|s| if s.is_finite() { s.clamp(0.0, 10_000.0) } else { 0.0 });
+        let sides = sides.map(|s| if s.is_finite() { s.clamp(0.0, WIDEST) } else { 0.0 });
         if !stroke.dashes.is_empty() {
             self.dashed_sides(size, (stroke, sides), ink, spot, opacity);
             return;
@@ -216,7 +219,7 @@ impl Painter<'_> {
         spot: &Spot,
         opacity: f64,
     ) {
-        let weight = stroke.weight;
+        let weight = stroke.weight.min(WIDEST);
         let length = (to.0 - from.0).hypot(to.1 - from.1);
         let inset = if matches!(stroke.cap, StrokeCap::Round | StrokeCap::Square) {
             (weight / 2.0).min(length / 2.0)

@@ -223,17 +223,14 @@ impl<'d> Painter<'d> {
                 let x = pen + f64::from(glyph.dx) * GRID;
                 let y = -f64::from(glyph.dy) * GRID;
                 pen += f64::from(glyph.advance) * GRID;
-                match glyph.face {
-                    Some(face) => {
-                        let Some(id) = self.glyphs.id(&mut self.shaper, face, glyph.id) else { continue };
-                        self.out.push_str("<use href=\"#");
-                        write::identifier(&mut self.out, 'g', id);
-                    }
-                    None => {
-                        let name = self.glyphs.use_box(usize::from(glyph.advance < 1.0));
-                        self.out.push_str("<use href=\"#g");
-                        self.out.push(name);
-                    }
+                if let Some(face) = glyph.face {
+                    let Some(id) = self.glyphs.id(&mut self.shaper, face, glyph.id) else { continue };
+                    self.out.push_str("<use href=\"#");
+                    write::identifier(&mut self.out, 'g', id);
+                } else {
+                    let name = self.glyphs.use_box(usize::from(glyph.advance < 1.0));
+                    self.out.push_str("<use href=\"#g");
+                    self.out.push(name);
                 }
                 self.out.push('"');
                 for (name, value) in [("x", x), ("y", y)] {
@@ -318,15 +315,15 @@ impl<'d> Painter<'d> {
         }
         let outline = Outline::Data { data, even_odd: false };
         self.fill(node, fills_of(node, style), &outline, spot, opacity);
-        if chunk.bold {
-            if let Some(ink) = fills_of(node, style).first().and_then(|p| self.ink(p, node.size, spot)) {
-                let mut attributes = self.fresh();
-                ink.write(&mut attributes, "stroke", opacity);
-                write::attribute(&mut attributes, "stroke-width", EMBOLDEN * style.size);
-                attributes.push_str(" fill=\"none\"");
-                outline.write(&mut self.out, spot, &attributes);
-                self.done(attributes);
-            }
+        if chunk.bold
+            && let Some(ink) = fills_of(node, style).first().and_then(|p| self.ink(p, node.size, spot))
+        {
+            let mut attributes = self.fresh();
+            ink.write(&mut attributes, "stroke", opacity);
+            write::attribute(&mut attributes, "stroke-width", EMBOLDEN * style.size);
+            attributes.push_str(" fill=\"none\"");
+            outline.write(&mut self.out, spot, &attributes);
+            self.done(attributes);
         }
         self.stroke(node, &outline, spot, opacity);
     }

@@ -2,7 +2,7 @@
 
 use heddle_figma::{Kind, Mask, Node, NodeIndex, Rect};
 
-use crate::effect::opacity_of_fills;
+use crate::effect::{casts_own_shadow, opacity_of_fills};
 use crate::extent::{grown, has_outline, is_straight, is_unknown, paints_itself};
 use crate::hint::{LARGEST_ICON, is_icon};
 use crate::outline::{Outline, Spot};
@@ -31,7 +31,7 @@ struct Walk {
     deepest: usize,
 }
 
-impl<'d> Painter<'d> {
+impl Painter<'_> {
     /// Draws a node with everything below; `most_bytes` is where it stops. Returns how deep its groups nest.
     pub fn draw(&mut self, root: NodeIndex, most_bytes: usize) -> usize {
         let mut walk = Walk { steps: vec![Step::Visit(root)], open: Vec::new(), written: 0, deepest: 0 };
@@ -111,7 +111,7 @@ impl<'d> Painter<'d> {
         if !sound {
             self.warn("bad_path", node, "path data that could not be read was left out");
         }
-        let own_shadow = self.casts_own_shadow(node, &outline);
+        let own_shadow = casts_own_shadow(node, &outline);
         let backdrop = if own_shadow || node.effects.is_empty() { None } else { self.backdrop(index) };
         let opacity = self.wrap(walk, node, leaf, !own_shadow && backdrop.is_none(), &bounds);
         if own_shadow && !node.effects.is_empty() {
