@@ -1,5 +1,6 @@
 //! The HTTP API as `heddle generations` sees it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -33,13 +34,25 @@ impl Client {
                 secrets::token_path(&config.data).display()
             ))
         })?;
+        Ok(Self::with(config.server_url(), token))
+    }
+
+    /// A server of this machine, by the token of its data folder.
+    pub fn at(url: &str, data: &Path) -> Result<Self, Failure> {
+        let path = secrets::token_path(data);
+        let token = secrets::read(&path)?;
+        let token = token.ok_or_else(|| Failure::new(format!("{} has no token", path.display())))?;
+        Ok(Self::with(url.to_owned(), token))
+    }
+
+    fn with(url: String, token: String) -> Self {
         let agent = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(120)))
             .http_status_as_error(false)
             .max_redirects(0)
             .user_agent(concat!("heddle/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(Self { agent: agent.into(), url: config.server_url().trim_end_matches('/').to_owned(), token })
+        Self { agent: agent.into(), url: url.trim_end_matches('/').to_owned(), token }
     }
 
     /// `GET`.
@@ -49,6 +62,17 @@ impl Client {
             request = request.query(name, value);
         }
         self.answer(request.header("authorization", self.bearer()).call())
+    }
+
+    /// `GET` of bytes: a picture.
+    pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let request = self.agent.get(format!("{}{path}", self.url)).header("authorization", self.bearer());
+        let mut response = request.call().map_err(|error| self.unreachable(error))?;
+        if !response.status().is_success() {
+            return self.answer(Ok(response)).map(|_| Vec::new());
+        }
+        let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
+        body.map_err(|error| Failure::new("could not read the server's answer").because(error))
     }
 
     /// `POST` with a JSON body, or none.
@@ -75,12 +99,14 @@ impl Client {
         format!("Bearer {}", self.token)
     }
 
+    fn unreachable(&self, error: ureq::Error) -> Failure {
+        Failure::new(format!("could not reach the server at {}", self.url))
+            .because(error)
+            .hint("Is it running? `heddle serve` starts one; --server names another.")
+    }
+
     fn answer(&self, answered: Result<Response<Body>, ureq::Error>) -> Result<Value, Failure> {
-        let mut response = answered.map_err(|error| {
-            Failure::new(format!("could not reach the server at {}", self.url))
-                .because(error)
-                .hint("Is it running? `heddle serve` starts one; --server names another.")
-        })?;
+        let mut response = answered.map_err(|error| self.unreachable(error))?;
         let status = response.status().as_u16();
         let text = response
             .body_mut()

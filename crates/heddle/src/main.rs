@@ -6,7 +6,10 @@ mod client;
 mod commands;
 mod config;
 mod failure;
+mod figma;
 mod local;
+mod output;
+mod samples;
 mod secrets;
 mod terminal;
 

@@ -1,9 +1,14 @@
 //! The commands, one module each.
 
 mod completions;
+mod convert;
+mod demo;
+mod eval;
 mod generations;
+mod render;
 mod serve;
 mod settings;
+mod snapshot;
 mod sweep;
 mod work;
 
@@ -18,6 +23,16 @@ use crate::terminal::Terminal;
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Start Heddle on the built-in samples and turn their screens into wireframes.
+    Demo(demo::Demo),
+    /// Convert a frame of a Figma file, offline.
+    Convert(convert::Convert),
+    /// Draw a frame of a Figma file as SVG or PNG, without Figma.
+    Render(render::Render),
+    /// Cut one frame out of a Figma file, with the components and styles that it uses.
+    Snapshot(snapshot::Snapshot),
+    /// Convert the frames of many files and sum up how well it went.
+    Eval(eval::Eval),
     /// Run the server, and a worker with it, on stores in the data folder.
     Serve(serve::Serve),
     /// Run a worker of its own, beside `heddle serve --no-worker` on the same data folder.
@@ -46,6 +61,11 @@ impl Command {
     /// Does it.
     pub fn run(self, terminal: Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
         match self {
+            Self::Demo(command) => command.run(terminal, config),
+            Self::Convert(command) => command.run(terminal, config),
+            Self::Render(command) => command.run(terminal, config),
+            Self::Snapshot(command) => command.run(terminal, config),
+            Self::Eval(command) => command.run(terminal, config),
             Self::Serve(command) => command.run(terminal, config),
             Self::Worker(command) => command.run(terminal, config),
             Self::Sweep(command) => command.run(terminal, config),
