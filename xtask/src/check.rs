@@ -32,12 +32,18 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
     steps.run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.run("lints", &mut cargo(&lint))?;
-    steps.run("generated samples are unchanged", &mut cargo(&["run", "--quiet", "-p", "xtask", "--", "samples", "--check"]))?;
+    steps.run(
+        "generated samples are unchanged",
+        &mut cargo(&["run", "--quiet", "-p", "xtask", "--", "samples", "--check"]),
+    )?;
     // The committed OpenAPI document is compared by a test of the server's.
     steps.run("tests", &mut cargo(&["test", "--workspace", "--no-fail-fast"]))?;
     if !quick {
         let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"]);
-        steps.run("documentation", doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links"))?;
+        steps.run(
+            "documentation",
+            doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links"),
+        )?;
         let deny = deny_path();
         if deny.exists() {
             steps.run("cargo-deny is there", &mut Command::new(&deny).arg("--version"))?;
@@ -48,7 +54,9 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
             install.arg(&tools).arg("--target-dir").arg(tools.join("build"));
             // It is run once and not for long: a quick build beats a quick program.
             install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_RELEASE_LTO", "off");
-            install.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16").env("CARGO_PROFILE_RELEASE_DEBUG", "false");
+            install
+                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "false");
             steps.run("install cargo-deny", &mut install)?;
         }
         let mut check = Command::new(&deny);

@@ -1,14 +1,28 @@
 //! Scripts of the project: `cargo xtask <name>`.
 
+mod bench;
+mod check;
+mod demo;
+mod run;
 mod samples;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask samples [--check]";
+const USAGE: &str = "\
+usage: cargo xtask <name>
+
+  demo [--once] [...]   build Heddle and run the demo on the samples
+  test [--quick]        everything that must hold: format, lints, samples, tests, docs, dependencies
+  bench convert         time and memory of a conversion, beside a plain parse
+  bench build           time of a clean build, crates in the lock file, size of the program
+  samples [--check]     write the sample libraries and screens anew";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
+        Some("demo") => demo::run(&arguments[1..]),
+        Some("test") => check::run(&arguments[1..]),
+        Some("bench") => bench::run(&arguments[1..]),
         Some("samples") => samples::run(&arguments[1..]),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -44,7 +44,10 @@ impl Steps {
                 Ok(())
             }
             Ok(status) => {
-                eprintln!("[{}/{}] {name}: failed ({status}) after {took:.1} s: {command:?}", self.done, self.total);
+                eprintln!(
+                    "[{}/{}] {name}: failed ({status}) after {took:.1} s: {command:?}",
+                    self.done, self.total
+                );
                 Err(ExitCode::FAILURE)
             }
             Err(error) => {
