@@ -46,7 +46,7 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
         )?;
         let deny = deny_path();
         if deny.exists() {
-            steps.run("cargo-deny is there", &mut Command::new(&deny).arg("--version"))?;
+            steps.run("cargo-deny is there", Command::new(&deny).arg("--version"))?;
         } else {
             let tools = root().join("target/tools");
             let version = format!("cargo-deny@{CARGO_DENY}");

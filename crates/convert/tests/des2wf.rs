@@ -10,7 +10,8 @@ use heddle_convert::outline::Unseen;
 use heddle_convert::wireframe::NodeKind;
 use serde_json::{Value, json};
 
-fn instance(id: &str, component: &str, place: Value, children: &[Value]) -> Value {
+fn instance(id: &str, component: &str, place: impl Into<Value>, children: &[Value]) -> Value {
+    let place = place.into();
     json!({"id": id, "name": "Layer", "type": "INSTANCE", "componentId": component,
            "absoluteBoundingBox": place, "children": children})
 }

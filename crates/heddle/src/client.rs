@@ -34,7 +34,7 @@ impl Client {
                 secrets::token_path(&config.data).display()
             ))
         })?;
-        Ok(Self::with(config.server_url(), token))
+        Ok(Self::with(&config.server_url(), token))
     }
 
     /// A server of this machine, by the token of its data folder.
@@ -42,10 +42,10 @@ impl Client {
         let path = secrets::token_path(data);
         let token = secrets::read(&path)?;
         let token = token.ok_or_else(|| Failure::new(format!("{} has no token", path.display())))?;
-        Ok(Self::with(url.to_owned(), token))
+        Ok(Self::with(url, token))
     }
 
-    fn with(url: String, token: String) -> Self {
+    fn with(url: &str, token: String) -> Self {
         let agent = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(120)))
             .http_status_as_error(false)

@@ -32,6 +32,9 @@ pub enum Pictures {
     Png,
 }
 
+/// Library files, plain or gzip, by the SHA-256 that entries name in `lineage.source_hash`.
+pub type LibraryFiles = HashMap<String, Vec<u8>>;
+
 /// A frame and what it is converted with.
 pub struct Frame<'i> {
     /// The Figma document, plain or gzip.
@@ -42,8 +45,8 @@ pub struct Frame<'i> {
     pub kit: &'i [Value],
     /// The design system's registry entries.
     pub design: &'i [Value],
-    /// Library files by the SHA-256 that entries name in `lineage.source_hash`, plain or gzip: the masters to draw.
-    pub libraries: &'i HashMap<String, Vec<u8>>,
+    /// Library files: the masters to draw.
+    pub libraries: &'i LibraryFiles,
     /// Which pictures to make.
     pub pictures: Pictures,
     /// Whether to cut the frame out for keeping (D9).
@@ -194,7 +197,7 @@ pub fn choose_frame(document: &Document<'_>, node_id: Option<&str>) -> Result<No
 pub fn kit_of_file(
     files: &[(String, Vec<u8>)],
     limits: &Limits,
-) -> Result<(Vec<Value>, HashMap<String, Vec<u8>>), Failure> {
+) -> Result<(Vec<Value>, LibraryFiles), Failure> {
     let (mut entries, mut libraries) = (Vec::new(), HashMap::new());
     for (name, packed) in files {
         let library = |source| Failure::Library { name: name.clone(), source };

@@ -60,7 +60,8 @@ pub fn rect(x: f64, y: f64, width: f64, height: f64) -> Value {
     json!({"x": x, "y": y, "width": width, "height": height})
 }
 
-pub fn text(id: &str, says: &str, place: Value) -> Value {
+pub fn text(id: &str, says: &str, place: impl Into<Value>) -> Value {
+    let place = place.into();
     json!({"id": id, "name": id, "type": "TEXT", "characters": says, "absoluteBoundingBox": place,
            "style": {"fontFamily": "Inter", "fontSize": 16, "fontWeight": 400},
            "fills": [{"type": "SOLID", "color": {"r": 0.1, "g": 0.1, "b": 0.1, "a": 1}}]})

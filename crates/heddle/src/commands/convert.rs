@@ -31,7 +31,7 @@ enum EdgeName {
 /// Without --out it says what there is: the frames of the file, or of one frame what would come of it.
 #[derive(Args)]
 pub struct Convert {
-    /// Figma REST JSON (a file or nodes answer, a bare node, a plugin's JSON_REST_V1), plain or gzip; `-` is stdin.
+    /// Figma REST JSON (a file or nodes answer, a bare node, a plugin's `JSON_REST_V1`), plain or gzip; `-` is stdin.
     file: PathBuf,
     /// The frame, as 12:345 or 12-345 [default: the only one there is].
     #[arg(long, value_name = "ID")]

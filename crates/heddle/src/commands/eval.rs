@@ -43,7 +43,8 @@ pub struct Eval {
 #[derive(Debug, Clone, Serialize)]
 struct Case {
     /// File and node: `file.json#12:3`.
-    case: String,
+    #[serde(rename = "case")]
+    id: String,
     /// The frame's name.
     name: String,
     layers: usize,
@@ -174,7 +175,7 @@ impl Eval {
             });
             match made {
                 Ok(made) => cases.push(Case {
-                    case,
+                    id: case,
                     name: node.name.to_string(),
                     layers: document.subtree(NodeIndex(frame.0)).len(),
                     score: made.result.score.value,
@@ -208,7 +209,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in std::fs::read_dir(path).map_err(cannot)? {
         let file = entry.map_err(cannot)?.path();
         let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.ends_with(".json") || name.ends_with(".json.gz") {
+        let name = name.to_lowercase();
+        if name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".json").is_some() {
             files.push(file);
         }
     }
@@ -238,7 +240,7 @@ fn read_ratchet(path: &Path) -> Result<Option<Ratchet>, Failure> {
 }
 
 fn write_ratchet(path: &Path, cases: &[Case]) -> Result<(), Failure> {
-    let bands = cases.iter().map(|case| (case.case.clone(), format!("{:?}", case.band))).collect();
+    let bands = cases.iter().map(|case| (case.id.clone(), format!("{:?}", case.band))).collect();
     let ratchet = Ratchet { score_version: SCORE_VERSION.to_owned(), bands };
     let mut bytes = serde_json::to_vec_pretty(&ratchet)
         .map_err(|error| Failure::new("could not write the ratchet").because(error))?;
@@ -249,7 +251,7 @@ fn write_ratchet(path: &Path, cases: &[Case]) -> Result<(), Failure> {
 /// Cases that were in a better band, or are gone.
 fn dropped(ratchet: &Ratchet, cases: &[Case]) -> Vec<String> {
     let now: BTreeMap<&str, String> =
-        cases.iter().map(|c| (c.case.as_str(), format!("{:?}", c.band))).collect();
+        cases.iter().map(|c| (c.id.as_str(), format!("{:?}", c.band))).collect();
     let mut dropped = Vec::new();
     for (case, band) in &ratchet.bands {
         match now.get(case.as_str()) {
@@ -264,7 +266,7 @@ fn dropped(ratchet: &Ratchet, cases: &[Case]) -> Vec<String> {
 
 fn describe(report: &Report) -> String {
     let mut text = String::new();
-    let widest = report.cases.iter().map(|c| c.case.chars().count()).max().unwrap_or(4).min(60);
+    let widest = report.cases.iter().map(|c| c.id.chars().count()).max().unwrap_or(4).min(60);
     let _ = writeln!(
         text,
         "{:<widest$}  {:>6}  {:>6}  BAND  {:>9}  {:>4}  {:>5}  TEXT  LAYOUT  KIT   HIER  GRAPH",
@@ -275,7 +277,7 @@ fn describe(report: &Report) -> String {
         let _ = writeln!(
             text,
             "{:<widest$}  {:>6}  {:.4}  {:?}     {:>9}  {:>4}  {:>5}  {}  {}    {}  {}  {}",
-            c.case,
+            c.id,
             c.layers,
             c.score,
             c.band,
@@ -315,7 +317,7 @@ mod tests {
 
     fn case(name: &str, band: Band) -> Case {
         Case {
-            case: name.to_owned(),
+            id: name.to_owned(),
             name: String::new(),
             layers: 1,
             score: 0.9,
