@@ -53,6 +53,11 @@ impl Painter<'_> {
     /// The drop shadows of a node's outline, drawn before it. The effects may be those of a layer around it.
     pub fn drop_shadows(&mut self, effects: &[Effect], node: &Node<'_>, outline: &Outline, spot: &Spot) {
         let opaque = opacity_of_fills(node);
+        let hidden = |clip: &Rect| node.bounds.covers(clip, 0.01) && node.radii.iter().all(|r| *r <= 0.0);
+        if opaque >= 0.95 && spot.transform.is_none() && self.clips.last().is_some_and(hidden) {
+            // All that shows of the canvas lies under the node itself.
+            return;
+        }
         for effect in effects {
             let Effect::DropShadow { color, offset, radius, spread } = *effect else { continue };
             if color.a.is_nan() || color.a <= 0.0 {

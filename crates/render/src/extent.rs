@@ -34,7 +34,7 @@ impl Extents {
             if node.kind == Kind::BooleanOperation && !has_outline(node) {
                 // Its parts say where it is, and need no paint of their own to do so.
                 extent.only_unknown = own.is_some() && combines_unknown(document, NodeIndex(index));
-            } else if node.end > index + 1 && !has_outline(node) {
+            } else if node.end > index + 1 && !(node.kind.is_shape() && has_outline(node)) {
                 let content =
                     content(document, NodeIndex(index), |child| extents[(child.0 - range.start) as usize]);
                 extent.only_unknown = own.is_none() && content.only_unknown;

@@ -31,30 +31,18 @@ use heddle_figma::{Color, Document, Kind, NodeIndex, Rect, Warnings};
 pub use fonts::Fonts;
 pub use png::{PngLimits, RenderError, RenderedPng, png};
 
-/// How text is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Outlines {
-    /// Each glyph is defined once and referred to: smaller.
-    #[default]
-    Shared,
-    /// Each stretch of text is one path: larger, and the fewest elements.
-    Merged,
-}
-
 /// How a picture is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Behind everything; `None`: transparent.
     pub background: Option<Color>,
-    /// How text is written.
-    pub outlines: Outlines,
     /// Bytes of SVG after which no further layer is drawn.
     pub most_bytes: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { background: None, outlines: Outlines::Shared, most_bytes: 64 << 20 }
+        Self { background: None, most_bytes: 64 << 20 }
     }
 }
 
@@ -78,7 +66,7 @@ pub struct Picture {
 pub fn svg(document: &Document<'_>, node: NodeIndex, fonts: Fonts, options: &Options) -> Picture {
     let view = view(document, node);
     let root = document.node(node);
-    let mut painter = painter::Painter::new(document, node, view, fonts, options);
+    let mut painter = painter::Painter::new(document, node, view, fonts);
     let depth = painter.draw(node, options.most_bytes);
     let (body, glyphs) = (&painter.out, &painter.glyphs.definitions);
     let mut svg = String::with_capacity(body.len() + glyphs.len() + 1_024);

@@ -8,7 +8,6 @@ use crate::outline::Spot;
 use crate::shape::Shaper;
 use crate::text::GlyphTable;
 use crate::write;
-use crate::{Options, Outlines};
 
 /// Writes one picture.
 pub struct Painter<'d> {
@@ -32,20 +31,12 @@ pub struct Painter<'d> {
     pub origin: Point,
     /// Upright boxes on the canvas outside of which nothing shows, innermost last.
     pub clips: Vec<Rect>,
-    /// How glyphs are written.
-    pub glyph_outlines: Outlines,
     ids: u32,
 }
 
 impl<'d> Painter<'d> {
     /// Nothing is drawn yet.
-    pub fn new(
-        document: &'d Document<'d>,
-        root: NodeIndex,
-        view: Rect,
-        fonts: Fonts,
-        options: &Options,
-    ) -> Self {
+    pub fn new(document: &'d Document<'d>, root: NodeIndex, view: Rect, fonts: Fonts) -> Self {
         Self {
             document,
             out: String::with_capacity(64 * 1024),
@@ -57,7 +48,6 @@ impl<'d> Painter<'d> {
             image_used: false,
             origin: Point { x: view.x, y: view.y },
             clips: vec![view],
-            glyph_outlines: options.outlines,
             ids: 0,
         }
     }

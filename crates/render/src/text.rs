@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use heddle_figma::{Affine, Node, Paint, PaintKind, Point, TextDecoration};
+use heddle_figma::{Affine, Node, Paint, PaintKind, Point, Text, TextDecoration};
 
-use crate::Outlines;
 use crate::fonts::FaceName;
 use crate::layout::{Line, Placed, lay_out};
 use crate::outline::{Outline, Spot};
@@ -122,6 +121,9 @@ impl<'d> Painter<'d> {
         if text.characters.is_empty() {
             return;
         }
+        if self.outlined(node, text, spot, opacity) {
+            return;
+        }
         let mut runs = Runs::new(text);
         let missing = self.shaper.missing;
         let laid = lay_out(&mut self.shaper, text, &mut runs, node.size);
@@ -141,7 +143,6 @@ impl<'d> Painter<'d> {
             return;
         }
         let simple = node.stroke.is_none()
-            && self.glyph_outlines == Outlines::Shared
             && chunks.iter().all(|c| solid(fills_of(node, &runs.styles[usize::from(c.style)])));
         self.out.push_str("<g aria-label=\"");
         write::escaped(&mut self.out, &text.characters, LONGEST_LABEL);
@@ -163,6 +164,22 @@ impl<'d> Painter<'d> {
             }
             self.out.push_str("</g>");
         }
+    }
+
+    /// Draws a text whose letters the file has as outlines, in the designer's own font; false where it has none that
+    /// would do.
+    fn outlined(&mut self, node: &Node<'_>, text: &Text<'_>, spot: &Spot, opacity: f64) -> bool {
+        if node.fill_geometry.is_empty() || text.runs.iter().any(|r| r.style.fills.is_some()) {
+            return false;
+        }
+        let (Some(outline), true) = Outline::paths(&node.fill_geometry, spot) else { return false };
+        self.out.push_str("<g aria-label=\"");
+        write::escaped(&mut self.out, &text.characters, LONGEST_LABEL);
+        self.out.push_str("\">");
+        self.fill(node, &node.fills, &outline, spot, opacity);
+        self.stroke(node, &outline, spot, opacity);
+        self.out.push_str("</g>");
+        true
     }
 
     /// Lines that are not above or below all that shows.

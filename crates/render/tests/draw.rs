@@ -324,6 +324,15 @@ fn vectors_without_outlines_are_marked_by_what_their_names_say() {
     assert_eq!([seen.at(22, 22), seen.at(22, 12)], ["ff0000", "ffffff"]);
 }
 
+// Files that were fetched with outlines have them for frames, too: those still hold children.
+#[test]
+fn frames_with_outlines_draw_their_children() {
+    let outline = r#","fillGeometry":[{"path":"M0 0H100V100H0Z","windingRule":"NONZERO"}]"#;
+    let child = node("2:1", "RECTANGLE", &at(10.0, 10.0, 50.0, 50.0), "ff0000", outline);
+    let seen = pixels(&frame(outline, &[child]));
+    assert_eq!([seen.at(30, 30), seen.at(80, 80)], ["ff0000", "ffffff"]);
+}
+
 #[test]
 fn bad_path_data_is_left_out_and_counted() {
     let fields = r#","fillGeometry":[{"path":"M0 0L80\"/><script>","windingRule":"NONZERO"},{"path":"M0 0H80V80H0Z"}]"#;

@@ -10,7 +10,7 @@ use heddle_figma::{
     Stroke, StrokeAlign, StrokeCap, StrokeJoin, Text, TextAlign, TextAlignVertical, TextCase, TextDecoration,
     TextResize, TextRun, TextStyle,
 };
-use heddle_render::{Fonts, Options, Outlines, Picture, PngLimits, RenderError, png, svg};
+use heddle_render::{Fonts, Options, Picture, PngLimits, RenderError, png, svg};
 use proptest::prelude::*;
 
 /// Numbers as files have them, and as they should never.
@@ -384,12 +384,10 @@ fn check(picture: &Picture) {
 proptest! {
     // proves D20: any document has a picture.
     #[test]
-    fn any_document_has_a_sound_picture(nodes in prop::collection::vec(node(), 1..12), merged in any::<bool>()) {
+    fn any_document_has_a_sound_picture(nodes in prop::collection::vec(node(), 1..12)) {
         let document = tree(nodes);
-        let outlines = if merged { Outlines::Merged } else { Outlines::Shared };
         for index in [0, document.nodes.len() as u32 - 1] {
-            let options = Options { outlines, ..Options::default() };
-            check(&svg(&document, NodeIndex(index), Fonts::bundled(), &options));
+            check(&svg(&document, NodeIndex(index), Fonts::bundled(), &Options::default()));
         }
     }
 

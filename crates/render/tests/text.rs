@@ -153,6 +153,18 @@ fn each_script_has_its_glyphs() {
     }
 }
 
+// Where the file has the letters' outlines, they are drawn in the designer's own font.
+#[test]
+fn texts_with_outlines_are_drawn_by_them() {
+    let outlined = text("2:1", &at(0.0, 0.0, 100.0, 20.0), "H", "").replace(
+        r#""fills""#,
+        r#""fillGeometry":[{"path":"M50 0H70V20H50Z","windingRule":"NONZERO"}],"fills""#,
+    );
+    let picture = picture(&frame("", &[outlined]));
+    assert!(picture.svg.contains("aria-label=\"H\"") && !picture.svg.contains("<use"), "{}", picture.svg);
+    assert_eq!(Pixels::of(&picture).dark(), Some((50, 0, 69, 19)));
+}
+
 #[test]
 fn gradient_text_is_filled_as_a_whole() {
     let document = frame("", &[text("2:1", &at(0.0, 0.0, 100.0, 20.0), "HHHHHHH", "")]);
