@@ -18,6 +18,7 @@ use heddle_worker::pipeline::{
 };
 use heddle_worker::{Answer, ReportError, Reporter, Settings, SourceBytes, SourceError, Sources, Worker};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 pub const TENANT: Tenant = Tenant { organization_id: 1, project_id: 7 };
 
@@ -314,7 +315,6 @@ impl FakeHttp {
     /// The same with a `location` in every answer.
     pub async fn start_pointing(answers: Vec<(u16, &'static str)>, location: &str) -> Self {
         let location = location.to_owned();
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests: Arc<Mutex<Vec<HttpRequest>>> = Arc::default();
