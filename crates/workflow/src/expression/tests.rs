@@ -1,0 +1,152 @@
+//! What expressions give, and that they end.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::*;
+
+struct Data {
+    trigger: Json,
+    subject: Json,
+    vars: Map<String, Json>,
+    steps: Map<String, Json>,
+    event: Json,
+}
+
+impl Data {
+    fn new(trigger: Json) -> Self {
+        let Json::Object(steps) = json!({"charge": {"output": {"id": 7}, "outcome": "default"}}) else {
+            unreachable!()
+        };
+        let Json::Object(vars) = json!({"n": 3, "tags": {"b": 1, "a": 2, "c": 3}}) else { unreachable!() };
+        Self { trigger, subject: json!({"id": "s1"}), vars, steps, event: json!({"order": 9}) }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            trigger: &self.trigger,
+            subject: &self.subject,
+            vars: &self.vars,
+            steps: &self.steps,
+            event: &self.event,
+            now: "2026-03-01T12:00:00Z".parse().unwrap(),
+        }
+    }
+}
+
+fn value(source: &str) -> Result<Json, ExpressionError> {
+    let data =
+        Data::new(json!({"amount": 12.5, "lines": [{"sku": "a"}, {"sku": "b"}], "big": "x".repeat(60_000)}));
+    Expression::parse(source)?.evaluate(&data.scope())
+}
+
+/// proves W14: conditions look at trigger, subject, variables, steps, the event and the clock.
+#[test]
+fn expressions_see_the_instance() {
+    for (source, expected) in [
+        ("trigger.amount > 10.0 && subject.id == 's1'", json!(true)),
+        ("vars.n + 1", json!(4)),
+        ("steps.charge.output.id == 7", json!(true)),
+        ("has(steps.refund) ? 1 : 2", json!(2)),
+        ("event.order in [8, 9]", json!(true)),
+        ("now - timestamp('2026-03-01T11:00:00Z') > duration('30m')", json!(true)),
+        ("now + duration('90s')", json!("2026-03-01T12:01:30Z")),
+        ("duration('1.5s')", json!("1.5s")),
+        ("now.getDayOfWeek()", json!(0)),
+        ("trigger.lines.map(line, line.sku)", json!(["a", "b"])),
+        ("trigger.lines.exists_one(line, line.sku == 'a')", json!(true)),
+        ("trigger.lines.filter(line, line.sku != 'a').size()", json!(1)),
+        ("{'a': [1u, 2.5, null, 'x']}", json!({"a": [1, 2.5, null, "x"]})),
+        ("type(vars.n) == int", json!(true)),
+    ] {
+        assert_eq!(value(source), Ok(expected), "{source}");
+    }
+}
+
+/// A map's keys come in order, whatever the seed of its hash: a replay sees what the first run saw.
+#[test]
+fn maps_are_iterated_in_order() {
+    for _ in 0..20 {
+        assert_eq!(value("vars.tags.map(key, key)"), Ok(json!(["a", "b", "c"])));
+    }
+}
+
+/// proves W12: what is certain to be wrong is found before anything runs.
+#[test]
+fn what_cannot_work_is_found_early() {
+    for (source, expected) in [
+        ("payload.x", "there is no variable \"payload\""),
+        ("foo(1)", "there is no function \"foo\""),
+        ("size()", "not called like that"),
+        ("'a'.matches('b')", "there is no function \"matches\""),
+        ("1 + 'a'", "+ never fits int and string"),
+        ("!'a'", "a logical operator never fits string"),
+        ("now && true", "never fits timestamp and bool"),
+        ("'a' < [1]", "an order never fits"),
+        ("1 in 2", "in never fits"),
+        ("Thing{a: 1}", "there is no type"),
+        ("now.field", "timestamp has no field"),
+        ("1 +", "not a CEL expression"),
+        ("", "not a CEL expression"),
+    ] {
+        let error = Expression::parse(source).expect_err(source).to_string();
+        assert!(error.contains(expected), "{source}: {error}");
+    }
+    assert_eq!(Expression::parse("vars.n > 1").unwrap().kind(), Kind::Bool);
+    assert_eq!(Expression::parse("vars.n").unwrap().kind(), Kind::Any);
+}
+
+#[test]
+fn only_what_is_looked_at_is_handed_over() {
+    let uses = |source: &str| Expression::parse(source).unwrap().uses().clone();
+    let named = uses("steps.a.output == steps.b.output && trigger.x == 1");
+    assert_eq!(named.roots, ["steps", "trigger"].map(str::to_owned).into());
+    assert_eq!(named.steps, Some(["a", "b"].map(str::to_owned).into()));
+    assert_eq!(uses("steps['a'] == 1 && steps.b == 2").steps, None);
+}
+
+/// proves W14: size, depth and work are bounded; each of these would take seconds, gigabytes or the stack.
+#[test]
+fn nothing_runs_on() {
+    let doubled = format!("[trigger.big]{}", ".map(x, x + x)".repeat(12));
+    let listed = format!("[trigger.big]{}", ".map(x, [x, x])".repeat(12));
+    let list = format!("[{}]", vec!["1"; 100].join(","));
+    let nested = format!("{list}.all(a, {list}.all(b, {list}.all(c, {list}.all(d, a == a))))");
+    let absorbed = format!("{nested} || true");
+    let started = Instant::now();
+    for source in [&doubled, &listed, &nested] {
+        assert_eq!(value(source), Err(ExpressionError::Budget), "{source}");
+    }
+    // Spending it all is no way to a value.
+    assert!(matches!(value(&absorbed), Ok(_) | Err(ExpressionError::Budget)));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(matches!(value(&"1+".repeat(1_100)), Err(ExpressionError::TooLong { .. })));
+    let chain = "1+".repeat(900) + "1";
+    let brackets = "(".repeat(500) + "1" + &")".repeat(500);
+    let negations = "!".repeat(800) + "true";
+    let fields = "trigger".to_owned() + &".a".repeat(900);
+    let conditions = "true ? true : ".repeat(120) + "true";
+    for source in [&chain, &brackets, &fields, &conditions] {
+        assert!(Expression::parse(source).is_err(), "{}", &source[..20]);
+    }
+    // The parser folds these.
+    assert_eq!(value(&negations), Ok(json!(true)));
+}
+
+/// proves W14
+#[test]
+fn templates_give_values_and_texts() {
+    let data = Data::new(json!({"amount": 12.5, "name": "Ann", "none": null}));
+    let render = |json: Json| Template::parse(&json).unwrap().render(&data.scope()).unwrap();
+    assert_eq!(
+        render(
+            json!({"amount": "{{ trigger.amount }}", "text": "Hi {{trigger.name}}: {{ vars.n }}{{trigger.none}}!",
+                      "list": [1, "{{ {'a': {'b': '}}'}} }}"], "fixed": {"x": [true]}})
+        ),
+        json!({"amount": 12.5, "text": "Hi Ann: 3!", "list": [1, {"a": {"b": "}}"}}], "fixed": {"x": [true]}})
+    );
+    let errors = Template::parse(&json!({"a/b": ["ok", "{{ nope }}"], "c": "{{ 1"})).expect_err("two errors");
+    let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/a~1b/1", "/c"]);
+}
