@@ -21,7 +21,10 @@ use commands::Command;
 use config::ConfigArgs;
 use terminal::Terminal;
 
-/// Turn Figma designs into wireframes, and back.
+/// Heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Turn Figma designs into wireframes.
 #[derive(Parser)]
 #[command(name = "heddle", version, about, propagate_version = true, max_term_width = 100)]
 #[command(
@@ -29,13 +32,13 @@ use terminal::Terminal;
 )]
 struct Cli {
     /// Print results as JSON.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
     /// Say nothing on stderr but errors.
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
     quiet: bool,
     /// Say more on stderr; twice for everything.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     verbose: u8,
     #[command(flatten)]
     config: ConfigArgs,

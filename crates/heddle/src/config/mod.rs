@@ -21,10 +21,10 @@ use file::{CallerEntry, FileConfig, ProjectEntry, WorkerEntry};
 #[derive(Args, Debug, Clone, Default)]
 pub struct ConfigArgs {
     /// Read settings from this file [env: `HEDDLE_CONFIG`] [default: heddle.toml, where there is one].
-    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true, help_heading = crate::EVERYWHERE)]
     config: Option<PathBuf>,
     /// Keep everything in this folder [env: `HEDDLE_DATA`] [default: heddle-data].
-    #[arg(long, global = true, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "DIR", hide_short_help = true, help_heading = crate::EVERYWHERE)]
     data: Option<PathBuf>,
     #[arg(skip)]
     overrides: Overrides,
