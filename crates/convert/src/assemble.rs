@@ -239,15 +239,55 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
         component.map_or(source.name.as_ref(), |meta| meta.name.as_ref())
     }
 
+    /// The kit's chart for artwork that is one by its own name or that of a layer close above.
+    fn chart(&self, index: NodeIndex) -> Option<Choice> {
+        let source = self.source(index);
+        let Rect { width, height, .. } = source.bounds;
+        let is_chart = |i: &NodeIndex| self.outline.part(*i).archetype == Some(Archetype::Chart);
+        let above = self.outline.document.ancestors(index).take_while(|a| a.0 > self.outline.frame.0).take(2);
+        let within: Vec<NodeIndex> = std::iter::once(index).chain(above).collect();
+        if width.min(height) <= 48.0 || !within.iter().any(is_chart) {
+            return None;
+        }
+        let names: Vec<&str> = within
+            .iter()
+            .map(|i| self.source(*i))
+            .flat_map(|node| [Some(node.name.as_ref()), self.outline.component_name(node)])
+            .flatten()
+            .collect();
+        let is_ring = source.arc.is_some();
+        self.selector.chart(&names, is_ring, width, height).filter(|c| c.fit >= 0.3)
+    }
+
+    /// A sibling that is the same kit component in about the same place.
+    fn drawn_already(&self, index: NodeIndex, parent: usize, choice: Choice) -> Option<usize> {
+        let place = self.source(index).bounds.translate(-self.origin.x, -self.origin.y);
+        let row = &self.kit.rows[choice.row].key;
+        (parent + 1..self.nodes.len()).rev().find(|at| {
+            let node = &self.nodes[*at];
+            let Place { x, y, width, height } = node.place;
+            let same = matches!(&node.kind, NodeKind::Instance(instance) if instance.row == *row);
+            same && node.parent_at == Some(parent) && place.iou(&Rect { x, y, width, height }) > 0.8
+        })
+    }
+
     fn graphic(&mut self, index: NodeIndex, parent: usize) {
         let source = self.source(index);
         let Rect { width, height, .. } = source.bounds;
         let tone = graphic_tone(self.outline.document, index);
         let preserve = self.graphics.get(&index).is_some_and(|a| a.action == Action::Preserve);
-        let chart = (self.outline.part(index).archetype == Some(Archetype::Chart))
-            .then(|| self.selector.atom(Archetype::Chart, width, height))
-            .flatten();
-        let (kind, rendered) = if let Some(choice) = chart.filter(|c| c.fit >= 0.3) {
+        let chart = self.chart(index);
+        let (kind, rendered) = if let Some(choice) = chart {
+            if let Some(same) = self.drawn_already(index, parent, choice) {
+                // Figma draws a ring as one arc for each part; the kit's chart stands for them all.
+                self.nodes[same].source_ids.push(source.id.to_string());
+                let id = self.nodes[same].id.clone();
+                if let Some(appearance) = self.graphics.get_mut(&index) {
+                    appearance.rendered_kind = Some(RenderedKind::Kit);
+                    appearance.covered_by = Some(id);
+                }
+                return;
+            }
             let mut instance = self.kit_instance(choice);
             instance.cleared = cleared(&self.kit.rows[choice.row], &[]);
             (NodeKind::Instance(instance), RenderedKind::Kit)

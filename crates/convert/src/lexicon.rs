@@ -56,6 +56,12 @@ pub enum Archetype {
     Footer,
     Menu,
     Calendar,
+    Quantity,
+    Metric,
+    KeyValue,
+    Rating,
+    Accordion,
+    Upload,
 }
 
 use Archetype as A;
@@ -76,6 +82,8 @@ impl Archetype {
                 | A::Switch
                 | A::Slider
                 | A::Search
+                | A::Quantity
+                | A::Upload
         )
     }
 
@@ -110,6 +118,7 @@ impl Archetype {
             (A::Checkbox, A::Radio),
             (A::Paragraph, A::Caption),
             (A::Heading, A::Paragraph),
+            (A::Metric, A::Card),
         ];
         let loose =
             [(A::Card, A::ListRow), (A::ListRow, A::TableRow), (A::Button, A::Chip), (A::Button, A::Fab)];
@@ -265,6 +274,30 @@ const PHRASES: &[(&str, Archetype)] = &[
     ("glyph", A::Icon),
     ("keyboard", A::Keyboard),
     ("footer", A::Footer),
+    ("quantity", A::Quantity),
+    ("counter", A::Quantity),
+    ("number stepper", A::Quantity),
+    ("metric", A::Metric),
+    ("stat", A::Metric),
+    ("statistic", A::Metric),
+    ("kpi", A::Metric),
+    ("figure", A::Metric),
+    ("key value", A::KeyValue),
+    ("summary row", A::KeyValue),
+    ("sum", A::KeyValue),
+    ("subtotal", A::KeyValue),
+    ("rating", A::Rating),
+    ("stars", A::Rating),
+    ("accordion", A::Accordion),
+    ("collapse", A::Accordion),
+    ("faq", A::Accordion),
+    ("upload", A::Upload),
+    ("dropzone", A::Upload),
+    ("tick", A::Checkbox),
+    ("choice", A::Radio),
+    ("notice", A::Toast),
+    ("meter", A::Progress),
+    ("progress steps", A::Stepper),
     ("calendar", A::Calendar),
     ("date picker", A::Calendar),
     // Japanese, Korean, Chinese.

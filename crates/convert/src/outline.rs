@@ -254,7 +254,10 @@ impl<'d, 'a> Outline<'d, 'a> {
     /// The role of a layer that is no text, from what is below it.
     fn settle(&mut self, index: NodeIndex, node: &Node<'_>) {
         let first = self.frame.0;
-        let large_shape = node.kind.is_shape() && node.bounds.width.min(node.bounds.height) > 28.0;
+        // A ring around a text is a chart's, not what the text lies on.
+        let is_ring = node.arc.is_some_and(|arc| arc.inner > 0.0);
+        let large_shape =
+            node.kind.is_shape() && !is_ring && node.bounds.width.min(node.bounds.height) > 28.0;
         let carries = large_shape && self.carries_text(index, node);
         let part = &mut self.parts[(index.0 - first) as usize];
         let painted = is_painted(node);

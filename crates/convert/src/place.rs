@@ -29,6 +29,12 @@ pub(crate) struct Changes {
 /// Deeper masters are scaled instead of laid out anew, since layout recurses.
 const DEEPEST: u16 = 64;
 
+/// A master is not scaled further down than this.
+const SMALLEST: f64 = 0.4;
+
+/// How far a layer may stick out of its master, in pixels.
+const SPILL: f64 = 2.0;
+
 /// One layer of a placed master: its index in the library, its box, and what it says.
 pub(crate) struct Placed {
     pub index: NodeIndex,
@@ -37,13 +43,14 @@ pub(crate) struct Placed {
     pub path: Vec<String>,
 }
 
-/// Lays the master out in `target`; layers that aren't shown are left out.
+/// Lays the master out in `target`; layers that aren't shown are left out. Beside the layers stands the scale that
+/// their texts are to be set in, 1 where the master fits.
 pub(crate) fn place(
     library: &Document<'_>,
     master: NodeIndex,
     target: Rect,
     changes: &Changes,
-) -> Vec<Placed> {
+) -> (Vec<Placed>, f64) {
     let paths = paths(library, master);
     let path_of = |index: NodeIndex| paths.get(&index).cloned().unwrap_or_default();
     let mut shown: HashSet<NodeIndex> = HashSet::from([master]);
@@ -62,14 +69,37 @@ pub(crate) fn place(
     }
     let from = library.node(master);
     let deepest = library.subtree(master).map(|i| library.nodes[i as usize].depth).max().unwrap_or(0);
-    let mut rects: HashMap<NodeIndex, Rect> = HashMap::new();
+    let (mut rects, mut shrink) = (HashMap::new(), 1.0);
     if deepest - from.depth <= DEEPEST {
         let mut layout = Layouter { library, shown: &shown, changes, paths: &paths, tree: TaffyTree::new() };
         layout.tree.disable_rounding();
-        if let Some(made) = layout.run(master, target) {
+        // A master that can't shrink so far is laid out in a larger box and scaled down: too small beats too large
+        // for its place.
+        for attempt in 0..3 {
+            let room =
+                Rect { width: target.width / shrink, height: target.height / shrink, ..Rect::default() };
+            let Some(made) = layout.run(master, room) else { break };
+            let within = made.iter().filter(|(i, _)| from.bounds.covers(&library.node(**i).bounds, SPILL));
+            let (right, bottom) = within.fold((room.width, room.height), |(right, bottom), (_, rect)| {
+                (right.max(rect.right() - SPILL), bottom.max(rect.bottom() - SPILL))
+            });
             rects = made;
+            let spill = (room.width / right.max(0.01)).min(room.height / bottom.max(0.01));
+            if spill >= 1.0 || attempt == 2 {
+                break;
+            }
+            shrink = (shrink * spill).max(SMALLEST);
+        }
+        for rect in rects.values_mut() {
+            *rect = Rect {
+                x: target.x + rect.x * shrink,
+                y: target.y + rect.y * shrink,
+                width: rect.width * shrink,
+                height: rect.height * shrink,
+            };
         }
     }
+    // What can't be laid out is stretched.
     let scale = |r: Rect| {
         let (sx, sy) =
             (target.width / from.bounds.width.max(0.01), target.height / from.bounds.height.max(0.01));
@@ -81,13 +111,14 @@ pub(crate) fn place(
         }
     };
     let subtree = library.subtree(master).map(NodeIndex).filter(|i| shown.contains(i));
-    subtree
+    let placed = subtree
         .map(|index| {
             let path = path_of(index);
             let rect = rects.get(&index).copied().unwrap_or_else(|| scale(library.node(index).bounds));
             Placed { index, rect, characters: changes.texts.get(&path).cloned(), path }
         })
-        .collect()
+        .collect();
+    (placed, if rects.is_empty() { 1.0 } else { shrink })
 }
 
 struct Layouter<'l, 'a> {
@@ -357,6 +388,7 @@ mod tests {
         let document =
             heddle_figma::read(json.as_bytes(), &heddle_figma::Limits::default()).expect("a document");
         place(&document, Document::ROOT, target, changes)
+            .0
             .into_iter()
             .map(|p| {
                 let r = p.rect;

@@ -146,7 +146,7 @@ impl<'a> Builder<'_, '_, 'a> {
             }
             NodeKind::Graphic { source_id, .. } => {
                 let index = self.open(made, parent);
-                self.artwork(source_id, rect, index);
+                self.artwork(source_id, rect, index, None);
                 index
             }
             NodeKind::Instance(instance) => {
@@ -197,8 +197,8 @@ impl<'a> Builder<'_, '_, 'a> {
         }
     }
 
-    /// The source's own artwork, in greys.
-    fn artwork(&mut self, source_id: &str, to: Rect, parent: NodeIndex) {
+    /// The source's own artwork, in greys or in one ink.
+    fn artwork(&mut self, source_id: &str, to: Rect, parent: NodeIndex, ink: Option<Color>) {
         let Some(root) = self.source.find(source_id) else { return };
         let from = self.source.node(root).bounds;
         let source = self.source;
@@ -209,7 +209,7 @@ impl<'a> Builder<'_, '_, 'a> {
                 if index == root { Some(parent) } else { node.parent.and_then(|p| made.get(&p).copied()) };
             let (Some(up), true) = (up, node.shown) else { continue };
             let mut copy = moved(node, from, to);
-            grey(&mut copy);
+            recolor(&mut copy, ink);
             made.insert(index, self.open(copy, Some(up)));
         }
         self.close_all(made);
@@ -240,8 +240,9 @@ impl<'a> Builder<'_, '_, 'a> {
         }
         changes.hidden.extend(instance.cleared.iter().cloned());
         let mut made: HashMap<NodeIndex, NodeIndex> = HashMap::new();
-        let mut icons: Vec<(String, Rect, NodeIndex)> = Vec::new();
-        for placed in place(library, master, rect, &changes) {
+        let mut icons: Vec<(String, Rect, Option<Color>)> = Vec::new();
+        let (layers, scale) = place(library, master, rect, &changes);
+        for placed in layers {
             let node = library.node(placed.index);
             let up = if placed.index == master {
                 Some(parent)
@@ -250,10 +251,16 @@ impl<'a> Builder<'_, '_, 'a> {
             };
             let Some(up) = up else { continue };
             if let Some(icon) = instance.icons.iter().find(|icon| icon.path == placed.path) {
-                icons.push((icon.source_id.clone(), placed.rect, up));
+                // The artwork takes the ink of the icon whose place it takes, which can be read on this component.
+                icons.push((icon.source_id.clone(), placed.rect, first_ink(library, placed.index)));
                 continue;
             }
             let mut copy = resized(node, placed.rect);
+            if scale < 1.0
+                && let Some(text) = copy.text.as_deref_mut()
+            {
+                shrink(text, scale);
+            }
             if let (Some(says), Some(text)) = (placed.characters, copy.text.as_deref_mut()) {
                 text.runs = vec![TextRun { range: 0..says.len(), style: text.style.clone() }];
                 text.characters = Cow::Owned(says);
@@ -261,8 +268,8 @@ impl<'a> Builder<'_, '_, 'a> {
             made.insert(placed.index, self.open(copy, Some(up)));
         }
         self.close_all(made);
-        for (source_id, rect, _) in icons {
-            self.artwork(&source_id, rect, parent);
+        for (source_id, rect, ink) in icons {
+            self.artwork(&source_id, rect, parent, ink);
         }
         true
     }
@@ -362,11 +369,33 @@ fn outline<'a>(tone: Tone) -> Stroke<'a> {
     }
 }
 
-/// Takes the colour out of a layer's own paints.
-fn grey(node: &mut Node<'_>) {
+/// Sets a text smaller.
+fn shrink(text: &mut Text<'_>, scale: f64) {
+    let runs = text.runs.iter_mut().map(|run| &mut run.style);
+    for style in runs.chain([&mut text.style]) {
+        style.size *= scale;
+        style.letter_spacing *= scale;
+        if let LineHeight::Pixels(height) = &mut style.line_height {
+            *height *= scale;
+        }
+    }
+}
+
+/// The first colour that a layer or one below it is drawn in.
+fn first_ink(document: &Document<'_>, index: NodeIndex) -> Option<Color> {
+    let nodes = document.subtree(index).map(|i| &document.nodes[i as usize]);
+    nodes.filter(|node| node.kind.is_shape()).find_map(|node| {
+        let stroke = node.stroke.as_deref().map(|s| s.paints.as_slice()).unwrap_or_default();
+        node.fills.iter().chain(stroke).find_map(Paint::solid)
+    })
+}
+
+/// Takes the colour out of a layer's own paints, or gives them all one ink.
+fn recolor(node: &mut Node<'_>, ink: Option<Color>) {
     let to_grey = |color: &mut Color| {
         let lightness = color.luminance().cbrt();
-        (color.r, color.g, color.b) = (lightness, lightness, lightness);
+        let ink = ink.unwrap_or(Color { r: lightness, g: lightness, b: lightness, a: 1.0 });
+        (color.r, color.g, color.b) = (ink.r, ink.g, ink.b);
     };
     let stroke = node.stroke.as_deref_mut().map(|s| s.paints.as_mut_slice()).unwrap_or_default();
     for paint in node.fills.iter_mut().chain(stroke) {

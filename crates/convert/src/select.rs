@@ -187,6 +187,30 @@ impl<'k> Selector<'k> {
         })
     }
 
+    /// The kit's chart of the kind that the names or the shape speak of.
+    pub fn chart(&self, names: &[&str], is_ring: bool, width: f64, height: f64) -> Option<Choice> {
+        const KINDS: [&[&str]; 3] = [
+            &["line", "lines", "area", "trend", "sparkline", "spark"],
+            &["bar", "bars", "column", "columns", "histogram"],
+            &["donut", "doughnut", "ring", "pie", "arc", "radial"],
+        ];
+        let kind_of = |text: &str| {
+            let words = words(text);
+            KINDS.iter().position(|kind| words.iter().any(|word| kind.contains(&word.as_str())))
+        };
+        let wanted = if is_ring { Some(2) } else { names.iter().find_map(|name| kind_of(name)) };
+        self.atoms(Archetype::Chart).fold(None, |best: Option<Choice>, at| {
+            let row = &self.kit.rows[at];
+            let shown = row.variant_props.values().find_map(|value| kind_of(value));
+            let agrees = match (wanted, shown) {
+                (Some(wanted), Some(shown)) => f64::from(u8::from(wanted == shown)),
+                _ => 0.5,
+            };
+            let fit = 0.5 * agrees + 0.5 * closeness(row, width, height);
+            if fit > best.map_or(0.0, |b| b.fit) { Some(Choice { row: at, fit }) } else { best }
+        })
+    }
+
     /// A kit icon that shows what the layer's name says, else one that says that it is a placeholder. Never just any
     /// icon: a wrong one would say something that the design doesn't.
     pub fn icon(&self, name: &str, width: f64, height: f64) -> Option<Choice> {

@@ -1,6 +1,8 @@
 //! What the reader makes of small documents: the cases that broke other tools, and everything that can be wrong with
 //! a file.
 
+use std::fmt::Write as _;
+
 use heddle_figma::{
     Align, Axis, Document, Kind, Limits, LineHeight, Mask, NodeIndex, PaintKind, PropertyValue, ReadError,
     ScaleMode, Sizing, TextAlign, decompress, read,
@@ -304,7 +306,7 @@ fn nesting_is_read_to_the_limit_and_refused_beyond() {
     let nested = |layers: usize| {
         let mut json = String::new();
         for layer in 0..layers {
-            json.push_str(&format!("{{\"id\":\"{layer}\",\"type\":\"FRAME\",\"children\":["));
+            let _ = write!(json, "{{\"id\":\"{layer}\",\"type\":\"FRAME\",\"children\":[");
         }
         json.push_str("{\"id\":\"leaf\",\"type\":\"TEXT\",\"characters\":\"deep\"}");
         json.push_str(&"]}".repeat(layers));

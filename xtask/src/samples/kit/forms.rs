@@ -8,10 +8,22 @@ use crate::samples::paint::Tone;
 /// Adds the forms.
 pub fn add(kit: &mut Library) {
     let states: &[&str] = &["Empty", "Filled", "Error", "Disabled"];
-    kit.set("Input", "A line of text.", &[("Size", &["md", "lg"]), ("State", states)], |kit, pick| {
+    let labels: &[&str] = &["Above", "Inside", "None"];
+    let axes: &[(&str, &[&str])] = &[("Label", labels), ("Size", &["md", "lg"]), ("State", states)];
+    kit.set("Input", "A line of text.", axes, |kit, pick| {
         let trail = if pick.is("State", "Error") { Some(icon(kit, "alert", 20.0, INK).node()) } else { None };
-        let lead = slot(kit, "Icon", 20.0, MUTED).hidden().shown_by("Show icon");
-        field(pick, "Placeholder", Some(lead), trail, if pick.is("Size", "md") { 40.0 } else { 48.0 })
+        let lead = Some(slot(kit, "Icon", 20.0, MUTED).hidden().shown_by("Show icon"));
+        let tall = if pick.is("Size", "md") { 40.0 } else { 48.0 };
+        match pick.get("Label") {
+            "Inside" => {
+                let label = text("Label", CAPTION, "Label").fill(MUTED).fill_width().lines(1).prop("Label");
+                let words =
+                    column("Words").fill_width().child(label).child(value(pick, "Placeholder").lines(1));
+                control("", pick, lead, words, trail, tall + 16.0).wide(358.0)
+            }
+            "None" => control("", pick, lead, value(pick, "Placeholder").lines(1), trail, tall).wide(358.0),
+            _ => field(pick, "Placeholder", lead, trail, tall),
+        }
     });
     kit.set("Select", "One of a list.", &[("Size", &["md", "lg"]), ("State", states)], |kit, pick| {
         let chevron = icon(kit, "chevron-down", 20.0, MUTED).node();
@@ -130,22 +142,33 @@ pub fn add(kit: &mut Library) {
 }
 
 /// Label, control and hint.
-fn field(pick: &Pick, placeholder: &str, lead: Option<Node>, trail: Option<Node>, tall: f64) -> Node {
-    let state = pick.get("State");
-    let (words, ink) = match state {
+/// What a field says: what was entered, or what might be.
+fn value(pick: &Pick, placeholder: &str) -> Node {
+    let (words, ink) = match pick.get("State") {
         "Filled" | "Error" => ("Value", INK),
         "Disabled" => ("Value", FAINT),
         _ => (placeholder, FAINT),
     };
-    let control = row("Control").fill_width().tall(tall).pad(0.0, 12.0).gap(8.0).middle().radius(8.0);
-    let control = match state {
+    text("Value", BODY, words).fill(ink).fill_width().prop("Value")
+}
+
+/// The box of a field.
+fn control(name: &str, pick: &Pick, lead: Option<Node>, words: Node, trail: Option<Node>, tall: f64) -> Node {
+    let control = row(name).tall(tall).pad(0.0, 12.0).gap(8.0).middle().radius(8.0);
+    let control = match pick.get("State") {
         "Error" => control.fill(PAPER).stroke(INK, 2.0),
         "Disabled" => control.fill(SURFACE).stroke(LINE, 1.0),
         _ => control.fill(PAPER).stroke(FAINT, 1.0),
     };
-    let value = text("Value", BODY, words).fill(ink).fill_width().prop("Value");
-    let value = if tall > 60.0 { value } else { value.lines(1) };
-    let control = control.children(lead).child(value).children(trail);
+    control.children(lead).child(words).children(trail)
+}
+
+/// A box with a label above it and a hint below.
+fn field(pick: &Pick, placeholder: &str, lead: Option<Node>, trail: Option<Node>, tall: f64) -> Node {
+    let state = pick.get("State");
+    let words = value(pick, placeholder);
+    let words = if tall > 60.0 { words } else { words.lines(1) };
+    let control = control("Control", pick, lead, words, trail, tall).fill_width();
     let hint = text("Hint", CAPTION, if state == "Error" { "What is wrong" } else { "A hint" });
     let hint =
         hint.fill(if state == "Error" { INK } else { MUTED }).fill_width().prop("Hint").shown_by("Show hint");
