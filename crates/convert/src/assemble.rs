@@ -1,6 +1,8 @@
 //! From an outline to a wireframe: what the kit can express becomes its components, the rest stays as frames, texts
 //! and placeholders. Nothing that can be read is dropped (D10), and what lies on top stays on top.
 
+use std::collections::HashMap;
+
 use heddle_figma::{
     Align, Axis, Color, Document as Source, Effect, Kind, LineHeight, Node as SourceNode, NodeIndex, Paint,
     PaintKind, Rect, TextAlign, Warnings,
@@ -11,8 +13,9 @@ use crate::graphics::{Action, Appearance, Classification, RenderedKind};
 use crate::kit::Kit;
 use crate::lexicon::Archetype;
 use crate::library::{Extent, Place};
+use crate::number::round;
 use crate::outline::{Outline, Part, Role, is_painted};
-use crate::select::{Choice, Decision, Selector, round};
+use crate::select::{Choice, Decision, Selector};
 use crate::slots::{assign, cleared, sort_for_reading};
 use crate::wireframe::{
     Document, IconWrite, KitInstance, Layout, Node, NodeKind, SlotWrite, Summary, Tone, WIREFRAME_SCHEMA,
@@ -42,6 +45,29 @@ pub struct Assembly {
     pub regions: Vec<ComponentRegion>,
     /// What could not be done well.
     pub warnings: Warnings,
+}
+
+impl Assembly {
+    /// What the wireframe says for each source text.
+    pub fn said(&self) -> HashMap<&str, &str> {
+        let mut said = HashMap::new();
+        for node in &self.wireframe.nodes {
+            match &node.kind {
+                NodeKind::Text { characters, .. } => {
+                    said.extend(node.source_ids.iter().map(|id| (id.as_str(), characters.as_str())));
+                }
+                NodeKind::Instance(instance) => {
+                    for write in &instance.texts {
+                        said.extend(
+                            write.source_ids.iter().map(|id| (id.as_str(), write.characters.as_str())),
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        said
+    }
 }
 
 /// Builds the wireframe.
@@ -355,18 +381,21 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
                 characters: text.characters().unwrap_or_default().to_owned(),
                 source_ids: vec![text.id.to_string()],
                 property: slot.property.clone(),
-                visibility: slot.visibility.clone().filter(|_| !slot.shown),
+                visibility: if slot.shown { Vec::new() } else { slot.visibility.clone() },
             });
         }
         instance.cleared = cleared(row, &slots);
         let id = format!("wf:{}", source.id);
-        let mut icons = row.icon_places();
-        for graphic in self.outline.graphics_below(index) {
+        // Artwork finds its icon in the order of reading.
+        let mut icons = row.icons(&instance.cleared).into_iter();
+        let mut graphics = self.outline.graphics_below(index);
+        sort_for_reading(&mut graphics, |graphic| self.place(self.source(*graphic).bounds));
+        for graphic in graphics {
             let icon = icons.next();
             let Some(appearance) = self.graphics.get_mut(&graphic) else { continue };
             appearance.covered_by = Some(id.clone());
             appearance.rendered_kind = Some(match icon {
-                Some((nested, _)) if appearance.action == Action::Preserve => {
+                Some(nested) if appearance.action == Action::Preserve => {
                     let source_id = appearance.node_id.clone();
                     instance.icons.push(IconWrite { path: nested.path.clone(), source_id });
                     RenderedKind::PreservedInKit

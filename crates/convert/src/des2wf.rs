@@ -6,13 +6,14 @@ use heddle_figma::{Document as Source, NodeIndex, Warnings};
 use serde::{Serialize, Serializer};
 
 use crate::assemble::{Assembly, assemble};
-use crate::graphics::{Appearance, RenderedKind, classify};
+use crate::graphics::{Appearance, classify};
 use crate::kit::{Kit, Summary};
 use crate::lexicon::Archetype;
-use crate::library::{Entry, Place};
+use crate::library::{DesignNames, Place};
+use crate::number::round;
 use crate::outline::{Outline, Role, UnseenText};
 use crate::score::{Score, score};
-use crate::select::{Decision, round};
+use crate::select::Decision;
 use crate::wireframe;
 
 /// Schema of [`ResultDocument`].
@@ -34,6 +35,9 @@ pub enum ConvertError {
         /// Dropped as unreachable.
         unreachable: usize,
     },
+    /// The parsed tree can't be written as JSON.
+    #[error("could not write the parsed tree: {0}")]
+    Write(String),
     /// Nothing of the frame can be seen.
     #[error("nothing in {name:?} can be seen: every layer is hidden, transparent or empty")]
     NothingSeen {
@@ -47,32 +51,9 @@ impl ConvertError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::EmptyKit { .. } => "empty_kit",
+            Self::Write(_) => "write_failed",
             Self::NothingSeen { .. } => "nothing_seen",
         }
-    }
-}
-
-/// Names of design components, from the design registry, by publish key and by node id.
-#[derive(Debug, Clone, Default)]
-pub struct DesignNames(HashMap<String, String>);
-
-impl DesignNames {
-    /// From the registry's entries.
-    pub fn from_entries(entries: &[Entry]) -> Self {
-        let mut names = HashMap::new();
-        for entry in entries {
-            let own = entry.component_key.iter().chain(&entry.component_node_id);
-            let variants = entry.variants.iter().flat_map(|v| [&v.component_key, &v.node_id]);
-            for id in own.chain(variants).filter(|id| !id.is_empty()) {
-                names.insert(id.clone(), entry.name.clone());
-            }
-        }
-        Self(names)
-    }
-
-    /// The name of the component with this key or node id.
-    pub fn get(&self, id: &str) -> Option<&str> {
-        self.0.get(id).map(String::as_str)
     }
 }
 
@@ -217,19 +198,13 @@ pub fn convert(
     }
     let graphics = classify(&outline);
     let assembly = assemble(&outline, kit, graphics);
-    let score = score(&outline, &assembly);
-    let text = ledger(&outline, &assembly);
-    let parse_json = serde_json::to_vec(&parse(&outline)).unwrap_or_default();
+    let score = score(&outline, &assembly, kit);
+    let text = ledger(&outline, &assembly.said());
+    let parse_json =
+        serde_json::to_vec(&parse(&outline)).map_err(|error| ConvertError::Write(error.to_string()))?;
     let Assembly { wireframe, graphics, decisions, regions, warnings } = assembly;
     let unmatched = regions.iter().filter(|r| r.fit <= 0.0).count();
-    let hidden = graphics
-        .iter()
-        .filter(|g| {
-            let kept =
-                matches!(g.rendered_kind, Some(RenderedKind::Preserved | RenderedKind::PreservedInKit));
-            g.must_preserve && !kept
-        })
-        .count();
+    let hidden = graphics.iter().filter(|graphic| graphic.is_lost()).count();
     let mut all = Warnings::default();
     all.extend(&source.warnings);
     all.extend(&outline.warnings);
@@ -256,21 +231,7 @@ pub fn convert(
     Ok(Conversion { wireframe, result, parse_json })
 }
 
-fn ledger(outline: &Outline<'_, '_>, assembly: &Assembly) -> TextLedger {
-    let mut said: HashMap<&str, &str> = HashMap::new();
-    for node in &assembly.wireframe.nodes {
-        match &node.kind {
-            wireframe::NodeKind::Text { characters, .. } => {
-                said.extend(node.source_ids.iter().map(|id| (id.as_str(), characters.as_str())));
-            }
-            wireframe::NodeKind::Instance(instance) => {
-                for write in &instance.texts {
-                    said.extend(write.source_ids.iter().map(|id| (id.as_str(), write.characters.as_str())));
-                }
-            }
-            _ => {}
-        }
-    }
+fn ledger(outline: &Outline<'_, '_>, said: &HashMap<&str, &str>) -> TextLedger {
     let lost: Vec<String> = outline
         .texts
         .iter()

@@ -49,8 +49,6 @@ pub enum Evidence {
     Illustration,
     /// It is tiny: decoration.
     Tiny,
-    /// Someone marked it for export.
-    MarkedForExport,
 }
 
 /// One appearance of a graphic, with what was decided and why.
@@ -80,6 +78,18 @@ pub struct Appearance {
     pub weight: f64,
 }
 
+impl Appearance {
+    /// Whether it is drawn as in the source.
+    pub fn is_preserved(&self) -> bool {
+        matches!(self.rendered_kind, Some(RenderedKind::Preserved | RenderedKind::PreservedInKit))
+    }
+
+    /// Whether a meaning is gone.
+    pub fn is_lost(&self) -> bool {
+        self.must_preserve && !self.is_preserved()
+    }
+}
+
 /// Decisions by graphic, in document order.
 pub type Classification = BTreeMap<NodeIndex, Appearance>;
 
@@ -97,9 +107,6 @@ fn appearance(outline: &Outline<'_, '_>, index: NodeIndex) -> Appearance {
     let long = width.max(height);
     let named = outline.component_name(node).and_then(archetype_of).or_else(|| archetype_of(&node.name));
     let mut evidence = Vec::new();
-    if node.exported {
-        evidence.push(Evidence::MarkedForExport);
-    }
     let (action, must_preserve) = if named == Some(Archetype::Logo) {
         evidence.push(Evidence::NamedLogo);
         (Action::Preserve, true)

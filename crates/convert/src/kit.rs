@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::lexicon::{Archetype, archetype_of, words};
-use crate::library::{Entry, Extent, INDEX_SCHEMA_VERSION, Nested, PROCESSOR_VERSION, Place, TextSlot};
+use crate::library::{Entry, Extent, INDEX_SCHEMA_VERSION, Nested, PROCESSOR_VERSION, TextSlot};
+use crate::slots::sort_for_reading;
 
 /// What selection votes for and results resolve by: one variant of one entry.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +18,6 @@ pub struct Row {
     pub entry_id: String,
     /// Display only.
     pub name: String,
-    /// The board it comes from: interchangeable stand-ins share it.
-    pub family: String,
     /// Publish key of the set.
     pub component_key: Option<String>,
     /// The node that can be instanced.
@@ -47,13 +46,22 @@ impl Row {
         self.slots.len()
     }
 
-    /// Where the icons within it lie, in reading order.
-    pub fn icon_places(&self) -> impl Iterator<Item = (&Nested, Place)> {
-        let icon = |n: &&Nested| {
+    /// The icons within it that are drawn when these layers are hidden, in reading order; an icon within an icon
+    /// belongs to the outer one.
+    pub fn icons(&self, hidden: &[Vec<String>]) -> Vec<&Nested> {
+        let is_icon = |n: &&Nested| {
             let small = n.place.width <= 48.0 && n.place.height <= 48.0;
             small && archetype_of(&n.name).is_some_and(Archetype::is_artwork)
         };
-        self.nested.iter().filter(icon).map(|n| (n, n.place))
+        let mut icons: Vec<&Nested> = Vec::new();
+        for icon in self.nested.iter().filter(is_icon) {
+            let within = |path: &Vec<String>| icon.path.starts_with(path);
+            if !hidden.iter().any(within) && !icons.iter().any(|outer| within(&outer.path)) {
+                icons.push(icon);
+            }
+        }
+        sort_for_reading(&mut icons, |icon| icon.place);
+        icons
     }
 }
 
@@ -76,6 +84,8 @@ pub struct Summary {
     pub unreachable: usize,
     /// Variants dropped because others claim the same values.
     pub conflicting: usize,
+    /// Variants dropped because the set does not enumerate one of their values.
+    pub unenumerated: usize,
     /// Entries of an older sweep or index schema.
     pub stale: usize,
     /// Documents that could not be read as an entry.
@@ -96,7 +106,7 @@ impl Kit {
     pub fn load(documents: &[Value]) -> Self {
         let mut kit = Self::default();
         for document in documents {
-            match Entry::deserialize_ref(document) {
+            match Entry::read(document) {
                 Ok(entry) => kit.add(&entry),
                 Err(_) => kit.summary.unreadable += 1,
             }
@@ -147,7 +157,6 @@ impl Kit {
                 key: format!("{}#{suffix}", entry.id),
                 entry_id: entry.id.clone(),
                 name: entry.name.clone(),
-                family: entry.family.clone(),
                 component_key: set_key.clone(),
                 component_node_id: node,
                 is_default: props == entry.variant_defaults,
@@ -165,9 +174,18 @@ impl Kit {
             self.rows.push(only);
             return;
         }
+        let conflicts = entry.conflicts();
         for variant in entry.variants.iter().cloned() {
-            if entry.conflicts.contains(&variant.variant_props) {
+            if conflicts.contains(&variant.variant_props) {
                 self.summary.conflicting += 1;
+                continue;
+            }
+            // Figma would refuse a value that the set doesn't know.
+            let known = |(axis, value): (&String, &String)| {
+                entry.variant_properties.get(axis).is_some_and(|values| values.contains(value))
+            };
+            if !entry.variant_properties.is_empty() && !variant.variant_props.iter().all(known) {
+                self.summary.unenumerated += 1;
                 continue;
             }
             let values = || {
@@ -186,16 +204,6 @@ impl Kit {
             let made = row(&suffix, node, props, variant.size, variant.text_slots, variant.nested_components);
             self.rows.push(made);
         }
-    }
-}
-
-impl Entry {
-    /// Reads an entry from a document.
-    ///
-    /// # Errors
-    /// Where a field has another type than [`Entry`] says.
-    pub fn deserialize_ref(document: &Value) -> Result<Self, serde_json::Error> {
-        serde::Deserialize::deserialize(document)
     }
 }
 

@@ -14,6 +14,7 @@ pub mod graphics;
 pub mod kit;
 pub mod lexicon;
 pub mod library;
+mod number;
 pub mod outline;
 mod place;
 pub mod preview;

@@ -1,8 +1,9 @@
 //! The registry's documents: one per component or set, as the sweep writes them and selection reads them (D7).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Version of the shape of [`Entry`].
 pub const INDEX_SCHEMA_VERSION: u32 = 1;
@@ -53,9 +54,10 @@ pub struct TextSlot {
     /// The property that drives the text, where one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
-    /// The boolean property that shows or hides it, where one does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<String>,
+    /// The boolean properties to switch on so that a text here is seen: one for each hidden layer from the master
+    /// down. Empty where it is shown as it stands, and where no property can show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visibility: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -65,7 +67,7 @@ fn yes() -> bool {
 impl TextSlot {
     /// Whether a text written here can be seen.
     pub fn usable(&self) -> bool {
-        self.shown || self.visibility.is_some()
+        self.shown || !self.visibility.is_empty()
     }
 }
 
@@ -125,6 +127,23 @@ pub struct Lineage {
     pub index_schema_version: u32,
 }
 
+impl Entry {
+    /// Reads an entry from a document.
+    ///
+    /// # Errors
+    /// Where a field has another type than [`Entry`] says.
+    pub fn read(document: &Value) -> Result<Self, serde_json::Error> {
+        Self::deserialize(document)
+    }
+
+    /// Variant values that more than one variant claims: none of those can be told from the others (F16).
+    pub fn conflicts(&self) -> BTreeSet<&BTreeMap<String, String>> {
+        let mut seen = BTreeSet::new();
+        let claimed = self.variants.iter().map(|v| &v.variant_props).filter(|props| !props.is_empty());
+        claimed.filter(|props| !seen.insert(*props)).collect()
+    }
+}
+
 /// One registry document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -161,10 +180,31 @@ pub struct Entry {
     /// Size of the default; read only where `variants` is empty.
     #[serde(default)]
     pub default_size: Extent,
-    /// Sets of variant values that more than one variant claims: none of them can be selected.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<BTreeMap<String, String>>,
     /// Where it comes from.
     #[serde(default)]
     pub lineage: Lineage,
+}
+
+/// Names of design components, from the design registry, by publish key and by node id.
+#[derive(Debug, Clone, Default)]
+pub struct DesignNames(HashMap<String, String>);
+
+impl DesignNames {
+    /// From the registry's entries.
+    pub fn from_entries(entries: &[Entry]) -> Self {
+        let mut names = HashMap::new();
+        for entry in entries {
+            let own = entry.component_key.iter().chain(&entry.component_node_id);
+            let variants = entry.variants.iter().flat_map(|v| [&v.component_key, &v.node_id]);
+            for id in own.chain(variants).filter(|id| !id.is_empty()) {
+                names.insert(id.clone(), entry.name.clone());
+            }
+        }
+        Self(names)
+    }
+
+    /// The name of the component with this key or node id.
+    pub fn get(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
 }

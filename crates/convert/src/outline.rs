@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use heddle_figma::{Color, Document, Kind, Node, NodeIndex, Paint, Rect, TextAlign, Warnings};
 use serde::Serialize;
 
-use crate::des2wf::DesignNames;
 use crate::lexicon::{Archetype, archetype_of};
+use crate::library::{DesignNames, Place};
+use crate::slots::sort_for_reading;
 use crate::strings::is_icon_glyph;
 
 /// What a layer is for.
@@ -41,8 +42,6 @@ pub enum Unseen {
     Clipped,
     /// It is a glyph of an icon font.
     IconGlyph,
-    /// It is empty, or white space only.
-    Blank,
     /// It is a mask, and not drawn.
     Mask,
 }
@@ -139,6 +138,28 @@ impl<'d, 'a> Outline<'d, 'a> {
         &self.texts[start..end]
     }
 
+    /// Seen texts as they are read: siblings in rows from the top, each from the left, a layer's content together.
+    pub fn reading_order(&self) -> Vec<NodeIndex> {
+        let (mut order, mut stack) = (Vec::with_capacity(self.texts.len()), vec![self.frame]);
+        while let Some(index) = stack.pop() {
+            let part = self.part(index);
+            if part.role == Role::Text {
+                order.push(index);
+            }
+            if part.texts == 0 {
+                continue;
+            }
+            let mut below: Vec<NodeIndex> =
+                self.document.children(index).filter(|c| self.part(*c).texts > 0).collect();
+            sort_for_reading(&mut below, |child| {
+                let r = self.node(*child).bounds;
+                Place { x: r.x, y: r.y, width: r.width, height: r.height }
+            });
+            stack.extend(below.into_iter().rev());
+        }
+        order
+    }
+
     /// Graphics at or below a node, outermost only.
     pub fn graphics_below(&self, index: NodeIndex) -> Vec<NodeIndex> {
         let range = self.document.subtree(index);
@@ -196,9 +217,10 @@ impl<'d, 'a> Outline<'d, 'a> {
                 let characters = text.characters.as_ref();
                 let blank = characters.trim().is_empty();
                 let glyph = is_icon_glyph(characters);
-                let reason =
-                    if blank { Some(Unseen::Blank) } else { unseen.or(glyph.then_some(Unseen::IconGlyph)) };
+                let reason = unseen.or(glyph.then_some(Unseen::IconGlyph));
                 match reason {
+                    // White space alone says nothing.
+                    _ if blank => {}
                     None => {
                         part.role = Role::Text;
                         part.texts = 1;
@@ -209,13 +231,11 @@ impl<'d, 'a> Outline<'d, 'a> {
                             part.role = Role::Graphic;
                             part.graphics = 1;
                         }
-                        if !blank {
-                            self.unseen.push(UnseenText {
-                                node_id: node.id.to_string(),
-                                characters: characters.to_owned(),
-                                reason,
-                            });
-                        }
+                        self.unseen.push(UnseenText {
+                            node_id: node.id.to_string(),
+                            characters: characters.to_owned(),
+                            reason,
+                        });
                     }
                 }
             }
@@ -267,7 +287,7 @@ impl<'d, 'a> Outline<'d, 'a> {
         let thin = rect.width.min(rect.height);
         let empty = part.texts + part.graphics + part.images + part.shapes == 0;
         if has_image && long >= 4.0 {
-            if part.texts > 0 || part.images > 0 {
+            if part.texts + part.images + part.graphics + part.shapes > 0 {
                 part.role = Role::Container;
                 part.image_background = true;
             } else {

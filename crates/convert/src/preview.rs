@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use heddle_figma::{
-    Affine, Color, Document, Effect, Kind, LineHeight, Node, NodeIndex, Paint, PaintKind, Placement, Rect,
-    ScaleMode, Size, Stroke, StrokeAlign, StrokeCap, StrokeJoin, Text, TextAlign, TextAlignVertical,
-    TextResize, TextRun, TextStyle, Warnings,
+    Affine, Color, Document, Effect, Kind, LineHeight, Node, NodeIndex, Paint, PaintKind, Rect, ScaleMode,
+    Size, Stroke, StrokeAlign, StrokeCap, StrokeJoin, Text, TextAlign, TextAlignVertical, TextResize,
+    TextRun, TextStyle, Warnings,
 };
 
 use crate::library::Place;
@@ -236,7 +236,7 @@ impl<'a> Builder<'_, '_, 'a> {
         let mut changes = Changes::default();
         for write in &instance.texts {
             changes.texts.insert(write.path.clone(), write.characters.clone());
-            changes.switched_on.extend(write.visibility.clone());
+            changes.switched_on.extend(write.visibility.iter().cloned());
         }
         changes.hidden.extend(instance.cleared.iter().cloned());
         let mut made: HashMap<NodeIndex, NodeIndex> = HashMap::new();
@@ -317,34 +317,10 @@ fn plain<'a>(id: &str, name: &str, kind: Kind, rect: Rect) -> Node<'a> {
     Node {
         id: Cow::Owned(id.to_owned()),
         name: Cow::Owned(name.to_owned()),
-        kind,
-        parent: None,
-        end: 0,
-        depth: 0,
-        visible: true,
-        shown: true,
         bounds: rect,
-        render_bounds: None,
         size: Size { width: rect.width, height: rect.height },
         transform: Affine::translation(rect.x, rect.y),
-        opacity: 1.0,
-        blend: None,
-        fills: Vec::new(),
-        stroke: None,
-        radii: [0.0; 4],
-        effects: Vec::new(),
-        mask: None,
-        clips: false,
-        fill_geometry: Vec::new(),
-        stroke_geometry: Vec::new(),
-        arc: None,
-        boolean_operation: None,
-        layout: None,
-        placement: Placement::default(),
-        text: None,
-        component: None,
-        styles: Vec::new(),
-        exported: false,
+        ..Node::blank(kind)
     }
 }
 

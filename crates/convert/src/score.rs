@@ -4,16 +4,18 @@
 
 use std::collections::HashMap;
 
+use heddle_figma::{NodeIndex, Rect};
 use serde::Serialize;
 
 use crate::assemble::Assembly;
-use crate::graphics::{Action, RenderedKind};
+use crate::graphics::Action;
+use crate::kit::{Kit, Row};
 use crate::library::Place;
+use crate::number::round;
 use crate::outline::{Outline, Role};
-use crate::select::round;
+use crate::slots::sort_for_reading;
 use crate::strings::{character_f1, normalized};
-use crate::wireframe::{Node, NodeKind};
-use heddle_figma::NodeIndex;
+use crate::wireframe::{Node, NodeKind, SlotWrite};
 
 /// Version of the formula.
 pub const SCORE_VERSION: &str = "ds@1.0";
@@ -101,166 +103,159 @@ pub fn combine(parts: Parts, violations: f64) -> Score {
     Score { value, version: SCORE_VERSION, band, parts, violations: round(violations) }
 }
 
-/// Scores an assembly against the outline that it was made from.
-pub fn score(outline: &Outline<'_, '_>, assembly: &Assembly) -> Score {
-    let emitted = Emitted::of(&assembly.wireframe.nodes);
+/// Scores an assembly against the outline that it was made from and the kit that it was made with.
+pub fn score(outline: &Outline<'_, '_>, assembly: &Assembly, kit: &Kit) -> Score {
+    let match_up = MatchUp::of(outline, assembly);
+    let rows: HashMap<&str, &Row> = kit.rows.iter().map(|row| (row.key.as_str(), row)).collect();
     let parts = Parts {
-        text: text(outline, &emitted),
-        layout: layout(outline, &emitted),
-        kit: kit(assembly),
-        hierarchy: hierarchy(outline, &emitted),
+        text: text(outline, &assembly.said()),
+        layout: match_up.layout(),
+        kit: realised(assembly),
+        hierarchy: match_up.hierarchy(&rows),
         graphics: graphics(assembly),
     };
-    combine(parts, violations(&assembly.wireframe.nodes))
+    combine(parts, violations(&assembly.wireframe.nodes, &rows))
 }
 
-/// What stands in the wireframe, by the source node that it stands for.
-struct Emitted<'w> {
-    nodes: &'w [Node],
-    /// Node by source id; a text in a slot belongs to its instance.
-    by_source: HashMap<&'w str, usize>,
-    /// What is said for a source text.
-    said: HashMap<&'w str, &'w str>,
+/// Source and wireframe side by side, matched by provenance.
+struct MatchUp<'m, 'd, 'a> {
+    outline: &'m Outline<'d, 'a>,
+    nodes: &'m [Node],
+    /// Emitted node by the source id that it stands for.
+    by_source: HashMap<&'m str, usize>,
+    /// Source node by id; the first where an id is repeated.
+    by_id: HashMap<&'d str, NodeIndex>,
+    reading_order: &'m [String],
 }
 
-impl<'w> Emitted<'w> {
-    fn of(nodes: &'w [Node]) -> Self {
-        let (mut by_source, mut said) = (HashMap::new(), HashMap::new());
+impl<'m, 'd, 'a> MatchUp<'m, 'd, 'a> {
+    fn of(outline: &'m Outline<'d, 'a>, assembly: &'m Assembly) -> Self {
+        let nodes = assembly.wireframe.nodes.as_slice();
+        let mut by_source = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
             for id in &node.source_ids {
                 by_source.entry(id.as_str()).or_insert(at);
-                if let NodeKind::Text { characters, .. } = &node.kind {
-                    said.insert(id.as_str(), characters.as_str());
-                }
-            }
-            if let NodeKind::Instance(instance) = &node.kind {
-                for write in &instance.texts {
-                    for id in &write.source_ids {
-                        by_source.entry(id.as_str()).or_insert(at);
-                        said.insert(id.as_str(), write.characters.as_str());
-                    }
-                }
             }
         }
-        Self { nodes, by_source, said }
+        let mut by_id = HashMap::new();
+        for index in outline.document.subtree(outline.frame).map(NodeIndex) {
+            by_id.entry(outline.node(index).id.as_ref()).or_insert(index);
+        }
+        Self { outline, nodes, by_source, by_id, reading_order: &assembly.wireframe.reading_order }
+    }
+
+    /// Source layers that a wireframe is expected to have something for.
+    fn expected(&self) -> impl Iterator<Item = NodeIndex> + use<'_, 'm, 'd, 'a> {
+        let range = self.outline.document.subtree(self.outline.frame);
+        range.map(NodeIndex).filter(|i| {
+            let part = self.outline.part(*i);
+            let kind =
+                matches!(part.role, Role::Text | Role::Image | Role::Graphic | Role::Divider | Role::Surface);
+            part.seen && kind
+        })
+    }
+
+    fn emitted(&self, index: NodeIndex) -> Option<usize> {
+        self.by_source.get(self.outline.node(index).id.as_ref()).copied()
+    }
+
+    /// The kept layers above, nearest first.
+    fn kept_above(&self, index: NodeIndex) -> impl Iterator<Item = (NodeIndex, usize)> + use<'_, 'm, 'd, 'a> {
+        let above = self.outline.document.ancestors(index).take_while(|a| a.0 >= self.outline.frame.0);
+        above.filter_map(|a| Some((a, self.emitted(a)?)))
+    }
+
+    /// The kit component that took the layer in with a layer above it.
+    fn taken_in(&self, index: NodeIndex) -> Option<usize> {
+        let mut above = self.kept_above(index).map(|(_, at)| at);
+        above.find(|at| matches!(self.nodes[*at].kind, NodeKind::Instance(_)))
+    }
+
+    /// Σ√area·IoU / Σ√area over what was emitted, frames left out; what is missing or invented counts 0.
+    fn layout(&self) -> Option<f64> {
+        let origin = self.outline.node(self.outline.frame).bounds;
+        let (mut sum, mut total) = (0.0, 0.0);
+        let weight = |rect: &Rect| rect.area().max(1.0).sqrt();
+        for node in self.nodes.iter().filter(|node| !matches!(node.kind, NodeKind::Frame { .. })) {
+            let Place { x, y, width, height } = node.place;
+            let place = Rect { x, y, width, height };
+            let sources = node.source_ids.iter().filter_map(|id| self.by_id.get(id.as_str()));
+            let source = sources.map(|i| self.outline.node(*i).bounds).reduce(|a, b| a.union(&b));
+            let source = source.map(|r| r.translate(-origin.x, -origin.y));
+            total += weight(source.as_ref().unwrap_or(&place));
+            sum += source.map_or(0.0, |source| weight(&source) * source.iou(&place));
+        }
+        for index in self.expected() {
+            if self.emitted(index).is_none() && self.taken_in(index).is_none() {
+                total += weight(&self.outline.node(index).bounds);
+            }
+        }
+        (total > 0.0).then(|| sum / total)
+    }
+
+    /// .7 · F1 of (nearest kept ancestor, layer) pairs + .3 · (1 − inversions of the reading order).
+    fn hierarchy(&self, rows: &HashMap<&str, &Row>) -> Option<f64> {
+        let (mut source, mut wireframe, mut shared) = (0_usize, 0_usize, 0_usize);
+        for index in self.expected() {
+            let Some((_, ancestor)) = self.kept_above(index).next() else { continue };
+            source += 1;
+            let parent = match self.emitted(index) {
+                Some(own) => self.nodes[own].parent_at,
+                // A layer that a kit component took in lies within that component.
+                None => self.taken_in(index),
+            };
+            wireframe += usize::from(parent.is_some());
+            shared += usize::from(parent == Some(ancestor));
+        }
+        if source == 0 {
+            return None;
+        }
+        let f1 = 2.0 * shared as f64 / (source + wireframe) as f64;
+        Some(0.7 * f1 + 0.3 * (1.0 - inversions(&self.reading(rows))))
+    }
+
+    /// For the source's texts in their reading order, where each comes in the wireframe's.
+    fn reading(&self, rows: &HashMap<&str, &Row>) -> Vec<usize> {
+        let by_id: HashMap<&str, &Node> = self.nodes.iter().map(|n| (n.id.as_str(), n)).collect();
+        let mut position: HashMap<&str, usize> = HashMap::new();
+        for node in self.reading_order.iter().filter_map(|id| by_id.get(id.as_str())) {
+            let NodeKind::Instance(instance) = &node.kind else {
+                for id in &node.source_ids {
+                    position.insert(id, position.len());
+                }
+                continue;
+            };
+            let slots = rows.get(instance.row.as_str()).map(|row| row.slots.as_slice()).unwrap_or_default();
+            let place = |write: &SlotWrite| {
+                slots.iter().find(|slot| slot.path == write.path).map(|slot| slot.place).unwrap_or_default()
+            };
+            let mut writes: Vec<&SlotWrite> = instance.texts.iter().collect();
+            sort_for_reading(&mut writes, |write| place(write));
+            for id in writes.into_iter().flat_map(|write| &write.source_ids) {
+                position.insert(id, position.len());
+            }
+        }
+        let texts = self.outline.reading_order().into_iter();
+        texts.filter_map(|t| position.get(self.outline.node(t).id.as_ref()).copied()).collect()
     }
 }
 
-fn text(outline: &Outline<'_, '_>, emitted: &Emitted<'_>) -> Option<f64> {
+fn text(outline: &Outline<'_, '_>, said: &HashMap<&str, &str>) -> Option<f64> {
     let (mut sum, mut total) = (0.0, 0.0);
     for index in &outline.texts {
         let node = outline.node(*index);
         let says = node.characters().unwrap_or_default();
         let length = normalized(says).chars().count() as f64;
-        let found = emitted.said.get(node.id.as_ref());
-        sum += length * found.map_or(0.0, |said| character_f1(says, said));
+        sum += length * said.get(node.id.as_ref()).map_or(0.0, |said| character_f1(says, said));
         total += length;
     }
     (total > 0.0).then(|| sum / total)
 }
 
-/// Source layers that a wireframe is expected to have something for.
-fn expected(outline: &Outline<'_, '_>) -> impl Iterator<Item = NodeIndex> {
-    let range = outline.document.subtree(outline.frame);
-    range.map(NodeIndex).filter(|i| {
-        let part = outline.part(*i);
-        let kind =
-            matches!(part.role, Role::Text | Role::Image | Role::Graphic | Role::Divider | Role::Surface);
-        part.seen && kind
-    })
-}
-
-fn layout(outline: &Outline<'_, '_>, emitted: &Emitted<'_>) -> Option<f64> {
-    let origin = outline.node(outline.frame).bounds;
-    let (mut sum, mut total) = (0.0, 0.0);
-    for index in expected(outline) {
-        let node = outline.node(index);
-        let weight = node.bounds.area().max(1.0).sqrt();
-        total += weight;
-        let Some(at) = covering(outline, emitted, index) else { continue };
-        let target = &emitted.nodes[at];
-        let source = node.bounds.translate(-origin.x, -origin.y);
-        let place = if target.source_ids.iter().any(|id| *id == node.id) {
-            target.place
-        } else {
-            // Within an instance: it lies where the region has it, as far as the instance covers the region.
-            let Place { x, y, width, height } = target.place;
-            let inside = source.x >= x - 1.0
-                && source.y >= y - 1.0
-                && source.right() <= x + width + 1.0
-                && source.bottom() <= y + height + 1.0;
-            sum += if inside { weight * fit_of(target) } else { 0.0 };
-            continue;
-        };
-        let place = heddle_figma::Rect { x: place.x, y: place.y, width: place.width, height: place.height };
-        sum += weight * source.iou(&place);
-    }
-    (total > 0.0).then(|| sum / total)
-}
-
-fn fit_of(node: &Node) -> f64 {
-    if let NodeKind::Instance(instance) = &node.kind { instance.fit } else { 1.0 }
-}
-
-/// The emitted node for a source node: its own, or the instance that took in a layer above.
-fn covering(outline: &Outline<'_, '_>, emitted: &Emitted<'_>, index: NodeIndex) -> Option<usize> {
-    let own = emitted.by_source.get(outline.node(index).id.as_ref()).copied();
-    own.or_else(|| {
-        outline.document.ancestors(index).take_while(|a| a.0 >= outline.frame.0).find_map(|above| {
-            let at = *emitted.by_source.get(outline.node(above).id.as_ref())?;
-            matches!(emitted.nodes[at].kind, NodeKind::Instance(_)).then_some(at)
-        })
-    })
-}
-
-fn kit(assembly: &Assembly) -> Option<f64> {
+fn realised(assembly: &Assembly) -> Option<f64> {
     let total: f64 = assembly.regions.iter().map(|r| r.weight).sum();
     let sum: f64 = assembly.regions.iter().map(|r| r.weight * r.fit).sum();
     (total > 0.0).then(|| sum / total)
-}
-
-fn hierarchy(outline: &Outline<'_, '_>, emitted: &Emitted<'_>) -> Option<f64> {
-    // Pairs (nearest kept ancestor, node). A layer is kept where the outline gives it a role that matters.
-    let kept = |index: NodeIndex| outline.part(index).seen && outline.part(index).role != Role::None;
-    let (mut pairs, mut shared) = (0_usize, 0_usize);
-    for index in expected(outline) {
-        let ancestor = outline.document.ancestors(index).take_while(|a| a.0 >= outline.frame.0).find(|a| {
-            // A wrapper with a single thing in it groups nothing.
-            kept(*a)
-                && (*a == outline.frame || outline.document.children(*a).filter(|c| kept(*c)).count() > 1)
-        });
-        let Some(ancestor) = ancestor else { continue };
-        pairs += 1;
-        let (Some(own), Some(above)) =
-            (covering(outline, emitted, index), covering(outline, emitted, ancestor))
-        else {
-            continue;
-        };
-        let parent = emitted.nodes[own].parent_at;
-        shared += usize::from(
-            own == above || parent == Some(above) || parent.is_some_and(|p| within(emitted, p, above)),
-        );
-    }
-    if pairs == 0 {
-        return None;
-    }
-    let f1 = shared as f64 / pairs as f64;
-    let order: Vec<usize> = outline.texts.iter().filter_map(|t| covering(outline, emitted, *t)).collect();
-    Some(0.7 * f1 + 0.3 * (1.0 - inversions(&order)))
-}
-
-/// Whether `at` lies in the frame `above` through wrappers alone.
-fn within(emitted: &Emitted<'_>, mut at: usize, above: usize) -> bool {
-    for _ in 0..4 {
-        if at == above {
-            return true;
-        }
-        match emitted.nodes[at].parent_at {
-            Some(parent) => at = parent,
-            None => return false,
-        }
-    }
-    false
 }
 
 /// Share of pairs that stand the wrong way round, 0..=1, by merge sort.
@@ -294,28 +289,30 @@ fn graphics(assembly: &Assembly) -> Option<f64> {
     let (mut cost, mut total) = (0.0, 0.0);
     for appearance in &assembly.graphics {
         total += appearance.weight;
-        let preserved =
-            matches!(appearance.rendered_kind, Some(RenderedKind::Preserved | RenderedKind::PreservedInKit));
-        if appearance.must_preserve && !preserved {
+        if appearance.is_lost() {
             cost += appearance.weight;
-        } else if appearance.action == Action::Simplify && preserved {
+        } else if appearance.action == Action::Simplify && appearance.is_preserved() {
             cost += 0.4 * appearance.weight;
         }
     }
     (total > 0.0).then(|| 1.0 - cost / total)
 }
 
-/// Text writes whose slot is not there or is written twice, over all text writes.
-fn violations(nodes: &[Node]) -> f64 {
+/// Text writes whose slot is not there, can't be seen, or is written twice, over all text writes.
+fn violations(nodes: &[Node], rows: &HashMap<&str, &Row>) -> f64 {
     let (mut lost, mut all) = (0_usize, 0_usize);
     for node in nodes {
         match &node.kind {
             NodeKind::Text { .. } => all += 1,
             NodeKind::Instance(instance) => {
                 all += instance.texts.len();
+                let slots =
+                    rows.get(instance.row.as_str()).map(|row| row.slots.as_slice()).unwrap_or_default();
                 for (at, write) in instance.texts.iter().enumerate() {
                     let again = instance.texts[..at].iter().any(|before| before.path == write.path);
-                    lost += usize::from(again || write.path.is_empty());
+                    let cleared = instance.cleared.iter().any(|path| write.path.starts_with(path));
+                    let seen = slots.iter().any(|slot| slot.path == write.path && slot.usable());
+                    lost += usize::from(again || cleared || !seen);
                 }
             }
             _ => {}

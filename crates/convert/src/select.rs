@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::kit::{Kit, Row};
 use crate::lexicon::{Archetype, archetype_of, name_similarity, words};
+use crate::number::round;
 use crate::outline::Outline;
 use crate::slots::assign;
 
@@ -15,8 +16,6 @@ use crate::slots::assign;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
-    /// Neither node id nor key.
-    Unreachable,
     /// Fewer slots than strings.
     Capacity,
     /// Far from the region's size.
@@ -107,12 +106,26 @@ pub struct Selector<'k> {
 }
 
 /// The most that the appearances of one master ask for, so that one answer serves them all.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Demand {
+    /// Widths and heights of the appearances.
+    sizes: Vec<(f64, f64)>,
     texts: usize,
     graphics: usize,
     images: usize,
     controls: usize,
+}
+
+impl Demand {
+    /// The size in the middle, so that one odd appearance doesn't decide for all.
+    fn median_size(&self) -> (f64, f64) {
+        let middle = |of: fn(&(f64, f64)) -> f64| {
+            let mut all: Vec<f64> = self.sizes.iter().map(of).collect();
+            all.sort_by(f64::total_cmp);
+            all.get(all.len() / 2).copied().unwrap_or(0.0)
+        };
+        (middle(|size| size.0), middle(|size| size.1))
+    }
 }
 
 impl<'k> Selector<'k> {
@@ -123,6 +136,8 @@ impl<'k> Selector<'k> {
             let part = outline.part(index);
             let Some(id) = outline.node(index).component_id().filter(|_| part.seen) else { continue };
             let most = demands.entry(id.to_owned()).or_default();
+            let bounds = outline.node(index).bounds;
+            most.sizes.push((bounds.width, bounds.height));
             most.texts = most.texts.max(part.texts as usize);
             most.graphics = most.graphics.max(part.graphics as usize);
             most.images = most.images.max(part.images as usize);
@@ -166,16 +181,18 @@ impl<'k> Selector<'k> {
             // The size of this appearance may still be out of range.
             return known.filter(|choice| self.guard(&region, choice.row).is_none());
         }
+        let own = region.clone();
         if let Some(most) = self.demands.get(master) {
             region.texts = most.texts;
             region.graphics = most.graphics;
             region.images = most.images;
             region.controls = most.controls;
+            (region.width, region.height) = most.median_size();
         }
         let (choice, decision) = self.decide(&region, outline);
         self.decisions.push(decision);
         self.masters.insert(master.to_owned(), choice);
-        choice
+        choice.filter(|choice| self.guard(&own, choice.row).is_none())
     }
 
     /// The best row of one archetype for a box, without texts: an image or an avatar.
@@ -302,9 +319,6 @@ impl<'k> Selector<'k> {
     /// The first guard that a row fails.
     fn guard(&self, region: &Region, at: usize) -> Option<Guard> {
         let row = &self.kit.rows[at];
-        if row.component_node_id.is_none() && row.component_key.is_none() {
-            return Some(Guard::Unreachable);
-        }
         if meaning(region, row) <= 0.0 {
             return Some(Guard::Meaning);
         }
@@ -357,10 +371,6 @@ fn meaning(region: &Region, row: &Row) -> f64 {
     }
     let similar = name_similarity(&region.words, &row.words);
     if similar >= 0.5 { similar * 0.8 } else { 0.0 }
-}
-
-pub(crate) fn round(value: f64) -> f64 {
-    (value * 10_000.0).round() / 10_000.0
 }
 
 /// How near the row's size is, 0..=1; height counts more, since components stretch sideways.

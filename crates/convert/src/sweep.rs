@@ -1,6 +1,6 @@
 //! From a library file to the registry's documents (D6, D7).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use heddle_figma::{ComponentFacts, Document, Kind, NodeIndex, PropertyValue, Rect, Warnings};
 
@@ -39,8 +39,16 @@ pub fn sweep(document: &Document<'_>, file: LibraryFile<'_>, identity: &dyn Fn(&
         let node = document.node(at);
         match node.kind {
             Kind::ComponentSet | Kind::Component => {
-                let mut entry = entry(document, at, &mut warnings);
+                let mut entry = entry(document, at);
                 entry.project_id = file.project_id;
+                for conflict in entry.conflicts() {
+                    warnings.add("conflicting_variants", Some(&node.id), || {
+                        let name = &node.name;
+                        format!(
+                            "{name:?} has more than one variant {conflict:?}: none of them can be selected"
+                        )
+                    });
+                }
                 entry.id = identity(&entry);
                 entry.lineage = Lineage {
                     source_file: file.file_key.to_owned(),
@@ -72,7 +80,7 @@ fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn entry(document: &Document<'_>, at: NodeIndex, warnings: &mut Warnings) -> Entry {
+fn entry(document: &Document<'_>, at: NodeIndex) -> Entry {
     let node = document.node(at);
     let is_set = node.kind == Kind::ComponentSet;
     let (key, name) = if is_set {
@@ -108,12 +116,6 @@ fn entry(document: &Document<'_>, at: NodeIndex, warnings: &mut Warnings) -> Ent
             }
         }
     }
-    let conflicts = conflicts(&variants);
-    for conflict in &conflicts {
-        warnings.add("conflicting_variants", Some(&node.id), || {
-            format!("{:?} has more than one variant {conflict:?}: none of them can be selected", node.name)
-        });
-    }
     let mut defaults: BTreeMap<String, String> = BTreeMap::new();
     for definition in definitions.map(|d| d.definitions.as_slice()).unwrap_or_default() {
         if let PropertyValue::Variant(value) = &definition.default {
@@ -140,7 +142,6 @@ fn entry(document: &Document<'_>, at: NodeIndex, warnings: &mut Warnings) -> Ent
         variants,
         text_slots,
         default_size,
-        conflicts,
         lineage: Lineage::default(),
     }
 }
@@ -200,26 +201,6 @@ pub(crate) fn variant_props(name: &str, known: &[&str]) -> BTreeMap<String, Stri
         .collect()
 }
 
-/// The value of an axis: by its exact name first, then by its name less a prefix that ends in `/` (F17).
-pub fn axis_value<'m>(props: &'m BTreeMap<String, String>, axis: &str) -> Option<&'m str> {
-    let last = |name: &'m str| name.rsplit('/').next().unwrap_or(name).trim();
-    props
-        .get(axis)
-        .or_else(|| props.iter().find(|(name, _)| last(name) == axis).map(|(_, value)| value))
-        .map(String::as_str)
-}
-
-fn conflicts(variants: &[Variant]) -> Vec<BTreeMap<String, String>> {
-    let mut seen = BTreeSet::new();
-    let mut twice = BTreeSet::new();
-    for variant in variants.iter().filter(|v| !v.variant_props.is_empty()) {
-        if !seen.insert(&variant.variant_props) {
-            twice.insert(variant.variant_props.clone());
-        }
-    }
-    twice.into_iter().collect()
-}
-
 fn variant(document: &Document<'_>, master: NodeIndex) -> Variant {
     let node = document.node(master);
     let (text_slots, nested_components) = layers(document, master);
@@ -236,22 +217,48 @@ fn variant(document: &Document<'_>, master: NodeIndex) -> Variant {
 /// Path of each node below `master`, with ordinals where siblings share a name (F26).
 pub(crate) fn paths(document: &Document<'_>, master: NodeIndex) -> HashMap<NodeIndex, Vec<String>> {
     let mut paths: HashMap<NodeIndex, Vec<String>> = HashMap::from([(master, Vec::new())]);
-    let mut taken: HashMap<NodeIndex, BTreeSet<String>> = HashMap::new();
+    let mut taken: HashMap<(NodeIndex, String), u32> = HashMap::new();
     for index in document.subtree(master).skip(1).map(NodeIndex) {
         let node = document.node(index);
         let Some(parent) = node.parent else { continue };
-        let siblings = taken.entry(parent).or_default();
         let mut name = node.name.to_string();
-        let mut ordinal = 2;
-        while !siblings.insert(name.clone()) {
+        let count = taken.entry((parent, name.clone())).or_insert(0);
+        *count += 1;
+        // A sibling may really be called `Label[2]`: then the next free ordinal is taken.
+        let mut ordinal = *count;
+        while ordinal > 1 {
             name = format!("{}[{ordinal}]", node.name);
+            if taken.insert((parent, name.clone()), 1).is_none() {
+                break;
+            }
             ordinal += 1;
         }
+        taken.insert((parent, node.name.to_string()), ordinal.max(1));
         let mut path = paths.get(&parent).cloned().unwrap_or_default();
         path.push(name);
         paths.insert(index, path);
     }
     paths
+}
+
+/// The boolean properties that show a layer: one for each hidden layer from it up to the master. `None` where one of
+/// them has no property of this master's: properties within a nested instance are that instance's own.
+fn switches(document: &Document<'_>, master: NodeIndex, layer: NodeIndex) -> Option<Vec<String>> {
+    let mut switches = Vec::new();
+    let above = document.ancestors(layer).take_while(|a| *a != master);
+    let chain: Vec<NodeIndex> = std::iter::once(layer).chain(above).collect();
+    for (at, index) in chain.iter().enumerate() {
+        let node = document.node(*index);
+        if node.visible {
+            continue;
+        }
+        if chain[at + 1..].iter().any(|a| document.node(*a).kind == Kind::Instance) {
+            return None;
+        }
+        let references = node.facts().map(|f| f.references.as_slice()).unwrap_or_default();
+        switches.push(references.iter().find(|(of, _)| of == "visible")?.1.to_string());
+    }
+    Some(switches)
 }
 
 fn layers(document: &Document<'_>, master: NodeIndex) -> (Vec<TextSlot>, Vec<Nested>) {
@@ -281,13 +288,7 @@ fn layers(document: &Document<'_>, master: NodeIndex) -> (Vec<TextSlot>, Vec<Nes
             let references = &node.facts()?.references;
             references.iter().find(|(of, _)| of == field).map(|(_, key)| key.to_string())
         };
-        // The nearest layer that a boolean property hides decides for all below it.
-        let visibility = std::iter::once(index)
-            .chain(document.ancestors(index).take_while(|a| *a != master))
-            .find_map(|at| {
-                let references = &document.node(at).facts()?.references;
-                references.iter().find(|(of, _)| of == "visible").map(|(_, key)| key.to_string())
-            });
+        let visibility = switches(document, master, index).unwrap_or_default();
         slots.push(TextSlot {
             path: path(),
             default: text.characters.to_string(),

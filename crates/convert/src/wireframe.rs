@@ -27,9 +27,9 @@ pub struct SlotWrite {
     /// The component property that drives the slot, where one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
-    /// The boolean property to switch on first, where the slot is hidden by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<String>,
+    /// The boolean properties to switch on first, where the slot is hidden by default.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub visibility: Vec<String>,
 }
 
 /// Artwork of the source put where the instance has an icon.

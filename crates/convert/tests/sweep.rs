@@ -2,7 +2,7 @@
 
 use heddle_convert::kit::Kit;
 use heddle_convert::library::Entry;
-use heddle_convert::sweep::{LibraryFile, Sweep, axis_value, sweep};
+use heddle_convert::sweep::{LibraryFile, Sweep, sweep};
 use heddle_figma::{Limits, read};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn variants_that_claim_the_same_values_are_reported_and_none_is_picked() {
         component("1:3", "State=off", &[]),
     ];
     let swept = run(&page(&[set("1:0", "Switch", &twins)], &json!({}), &json!({})));
-    assert_eq!(swept.entries[0].conflicts.len(), 1);
+    assert_eq!(swept.entries[0].conflicts().len(), 1);
     assert!(swept.warnings.get("conflicting_variants").is_some());
     let kit = Kit::from_entries(&swept.entries);
     assert_eq!(kit.rows.iter().filter_map(|r| r.component_node_id.as_deref()).collect::<Vec<_>>(), ["1:3"]);
@@ -107,25 +107,43 @@ fn a_layer_that_a_property_hides_is_an_optional_slot() {
     let swept =
         run(&page(&[component("1:1", "Row", &[slot("1:4", "Title"), badge, dead])], &json!({}), &json!({})));
     let slots = &swept.entries[0].variants[0].text_slots;
-    assert_eq!(slots[1].visibility.as_deref(), Some("Has badge#1:0"));
+    assert_eq!(slots[1].visibility, ["Has badge#1:0"]);
     assert_eq!(slots[1].property.as_deref(), Some("Text#1:1"));
     assert!(!slots[1].shown && slots[1].usable() && !slots[2].usable());
     assert_eq!(Kit::from_entries(&swept.entries).rows[0].capacity(), 2);
 }
 
 #[test]
+fn every_hidden_layer_on_the_way_needs_a_property_of_the_master() {
+    // proves D7, D10: a text that is written where nothing shows it would be lost.
+    let hide = |mut node: Value, key: Option<&str>| {
+        node["visible"] = json!(false);
+        if let Some(key) = key {
+            node["componentPropertyReferences"] = json!({"visible": key});
+        }
+        node
+    };
+    let group = |id: &str, child: Value| json!({"id": id, "name": id, "type": "FRAME", "children": [child]});
+    let both = hide(group("both", hide(slot("1:2", "A"), Some("Inner#1:0"))), Some("Outer#1:1"));
+    let outer_only = hide(group("outer", hide(slot("1:3", "B"), None)), Some("Outer#1:1"));
+    let foreign = json!({"id": "1:4", "name": "Nested", "type": "INSTANCE", "componentId": "9:9",
+                         "children": [hide(slot("I1:4;1", "C"), Some("Theirs#9:0"))]});
+    let swept = run(&page(&[component("1:1", "Row", &[both, outer_only, foreign])], &json!({}), &json!({})));
+    let slots = &swept.entries[0].variants[0].text_slots;
+    assert_eq!(slots[0].visibility, ["Inner#1:0", "Outer#1:1"]);
+    assert!(slots[0].usable() && !slots[1].usable() && !slots[2].usable());
+}
+
+#[test]
 fn axes_come_from_definitions_and_values_may_hold_commas_and_equals_signs() {
-    // F17.
     let mut odd = set("1:0", "Field", &[component("1:1", "TextField/State=a, b=c, Size=sm", &[])]);
     odd["componentPropertyDefinitions"] = json!({
         "TextField/State": {"type": "VARIANT", "defaultValue": "a, b=c", "variantOptions": ["a, b=c"]},
         "Size": {"type": "VARIANT", "defaultValue": "sm", "variantOptions": ["sm", "md"]}});
     let swept = run(&page(&[odd], &json!({}), &json!({})));
     let props = &swept.entries[0].variants[0].variant_props;
-    assert_eq!(axis_value(props, "TextField/State"), Some("a, b=c"));
-    assert_eq!(axis_value(props, "State"), Some("a, b=c"));
-    assert_eq!(axis_value(props, "Size"), Some("sm"));
-    assert_eq!(axis_value(props, "Kind"), None);
+    assert_eq!(props["TextField/State"], "a, b=c");
+    assert_eq!(props["Size"], "sm");
     assert_eq!(swept.entries[0].variant_properties["Size"], ["sm", "md"]);
 }
 

@@ -328,6 +328,42 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
+    /// A layer without anything: shown, opaque, at the origin.
+    pub fn blank(kind: Kind) -> Self {
+        Self {
+            id: Cow::Borrowed(""),
+            name: Cow::Borrowed(""),
+            kind,
+            parent: None,
+            end: 0,
+            depth: 0,
+            visible: true,
+            shown: true,
+            bounds: Rect::default(),
+            render_bounds: None,
+            size: Size::default(),
+            transform: Affine::IDENTITY,
+            opacity: 1.0,
+            blend: None,
+            fills: Vec::new(),
+            stroke: None,
+            radii: [0.0; 4],
+            effects: Vec::new(),
+            mask: None,
+            clips: false,
+            fill_geometry: Vec::new(),
+            stroke_geometry: Vec::new(),
+            arc: None,
+            boolean_operation: None,
+            layout: None,
+            placement: Placement::default(),
+            text: None,
+            component: None,
+            styles: Vec::new(),
+            exported: false,
+        }
+    }
+
     /// Ties to components, where there are any.
     pub fn facts(&self) -> Option<&ComponentFacts<'a>> {
         self.component.as_deref()

@@ -119,7 +119,7 @@ impl<'de> Builder<'de> {
             return Err(which);
         }
         let index = NodeIndex(self.nodes.len() as u32);
-        self.nodes.push(resolve::blank(parent, depth));
+        self.nodes.push(Node { parent, depth, ..Node::blank(Kind::Unknown) });
         self.geometry.push(RawGeometry::default());
         Ok(index)
     }

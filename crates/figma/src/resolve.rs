@@ -8,7 +8,7 @@ use crate::lenient::{List, Object, Scalar};
 use crate::raw::{RawNode, RawProperty};
 use crate::{
     Affine, Align, Arc, AutoLayout, Axis, BooleanOperation, ComponentFacts, Constraint, Kind, Mask, Node,
-    NodeIndex, Placement, Point, PropertyDefinition, Rect, Size, Sizing, Warnings, style, text,
+    Point, PropertyDefinition, Rect, Size, Sizing, Warnings, style, text,
 };
 
 /// What the file says of a node's place, kept until its ancestors are known.
@@ -27,42 +27,6 @@ pub(crate) struct RawGeometry {
     sizing: [Option<Sizing>; 2],
     primary_sizing: Option<Sizing>,
     counter_sizing: Option<Sizing>,
-}
-
-/// A node yet to be filled in.
-pub(crate) fn blank<'a>(parent: Option<NodeIndex>, depth: u16) -> Node<'a> {
-    Node {
-        id: Cow::Borrowed(""),
-        name: Cow::Borrowed(""),
-        kind: Kind::Unknown,
-        parent,
-        end: 0,
-        depth,
-        visible: true,
-        shown: true,
-        bounds: Rect::default(),
-        render_bounds: None,
-        size: Size::default(),
-        transform: Affine::IDENTITY,
-        opacity: 1.0,
-        blend: None,
-        fills: Vec::new(),
-        stroke: None,
-        radii: [0.0; 4],
-        effects: Vec::new(),
-        mask: None,
-        clips: false,
-        fill_geometry: Vec::new(),
-        stroke_geometry: Vec::new(),
-        arc: None,
-        boolean_operation: None,
-        layout: None,
-        placement: Placement::default(),
-        text: None,
-        component: None,
-        styles: Vec::new(),
-        exported: false,
-    }
 }
 
 /// Fills a node from its raw fields and gives back what of its place is still open.

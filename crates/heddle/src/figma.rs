@@ -124,6 +124,7 @@ fn libraries(paths: &[PathBuf], limits: &Limits) -> Result<Vec<(String, Vec<u8>)
 }
 
 fn sweep(files: &[(String, Vec<u8>)], limits: &Limits) -> Result<Libraries, Failure> {
-    let (entries, files) = kit_of_file(files, limits).map_err(|error| Failure::new(error.to_string()))?;
+    let (entries, files) = kit_of_file(files, limits)
+        .map_err(|error| Failure::new("could not use the libraries").because(error))?;
     Ok(Libraries { entries, files })
 }

@@ -1,21 +1,22 @@
 //! One conversion, from bytes to artifacts: the only place where reading, converting and drawing meet. The worker
 //! comes here through [`Converter`] for a job, the command line through [`convert`] for a file.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use heddle_convert::des2wf::{self, ConvertError, DesignNames};
+use heddle_convert::des2wf::{self, ConvertError, WarningEntry};
 use heddle_convert::kit::Kit;
-use heddle_convert::library::Entry;
+use heddle_convert::library::{DesignNames, Entry};
 use heddle_convert::preview::{self, preview};
 use heddle_convert::score::Score;
 use heddle_convert::sweep::{LibraryFile, sweep};
-use heddle_exchange::keys::sha256_hex;
+use heddle_exchange::keys::{des2wf_wireframe_id, sha256_hex};
 use heddle_exchange::registry::Target;
-use heddle_figma::{Document, Limits, NodeIndex, ReadError, Snapshot, decompress, read, snapshot};
+use heddle_figma::{Document, Limits, NodeIndex, ReadError, Snapshot, Warnings, decompress, read, snapshot};
 use heddle_generation::Edge;
-use heddle_render::{Fonts, Options, PngLimits, RenderError, png, svg};
-use serde_json::{Value, json};
+use heddle_render::{Fonts, Options, PngLimits, png, svg};
+use serde_json::Value;
 
 use crate::pipeline::{
     ArtifactFile, Conversion, ConversionError, ConversionInput, Converter, SweepInput, Swept,
@@ -112,21 +113,13 @@ pub enum Failure {
     #[error(transparent)]
     Convert(#[from] ConvertError),
     /// A kit file can't be read.
-    #[error("the library file {name:?} can't be read: {source}")]
+    #[error("the library file {name:?} can't be read")]
     Library {
         /// Which one.
         name: String,
         /// Why.
-        source: ReadError,
-    },
-    /// A picture can't be drawn.
-    #[error("could not draw {what}")]
-    Render {
-        /// Which picture.
-        what: &'static str,
-        /// Why.
         #[source]
-        source: RenderError,
+        source: ReadError,
     },
     /// A result can't be written as JSON.
     #[error("could not write {what} as JSON")]
@@ -153,7 +146,6 @@ impl Failure {
             Self::NotAFrame { .. } => "not_a_frame",
             Self::Convert(error) => error.code(),
             Self::Library { .. } => "bad_library",
-            Self::Render { .. } => "render_failed",
             Self::Write { .. } => "write_failed",
         }
     }
@@ -234,39 +226,39 @@ pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
     let cut = input.snapshot.then(|| snapshot(&bytes, &document, frame)).transpose()?;
     clock.lap("snapshot");
     let kit = Kit::load(input.kit);
-    let entries: Vec<Entry> =
-        input.design.iter().filter_map(|value| Entry::deserialize_ref(value).ok()).collect();
+    let entries: Vec<Entry> = input.design.iter().filter_map(|value| Entry::read(value).ok()).collect();
     let names = DesignNames::from_entries(&entries);
     clock.lap("kit");
     let mut made = des2wf::convert(&document, frame, &kit, &names)?;
     made.wireframe.id = (input.wireframe_id)(&node.id);
     clock.lap("convert");
-    let mut files = vec![
-        json_file("result.json", to_json("result.json", &made.result)?),
-        json_file("wireframe.json", to_json("wireframe.json", &made.wireframe)?),
-        json_file("parse.json", made.parse_json),
-    ];
-    clock.lap("write");
+    let mut files = Vec::new();
     if input.pictures > Pictures::None {
-        let png = input.pictures == Pictures::Png;
-        draw(&document, frame, "source.svg", png.then_some("source.png"), &mut files)?;
+        let mut studio =
+            Studio { png: input.pictures == Pictures::Png, files: &mut files, warnings: Warnings::default() };
+        studio.draw(&document, frame, "source.svg", "source.png");
         clock.lap("draw_source");
-        let mut libraries: HashMap<&str, Vec<u8>> = HashMap::new();
-        let named = |hash: &str, source| Failure::Library { name: hash.to_owned(), source };
-        for (hash, packed) in input.libraries {
-            let bytes = decompress(packed, &input.limits).map_err(|source| named(hash, source))?;
-            libraries.insert(hash, bytes.into_owned());
-        }
+        let libraries = unpacked(input.libraries, &input.limits, &mut studio.warnings);
         let mut masters: HashMap<&str, Document<'_>> = HashMap::new();
         for (hash, bytes) in &libraries {
-            masters.insert(hash, read(bytes, &input.limits).map_err(|source| named(hash, source))?);
+            match read(bytes, &input.limits) {
+                Ok(document) => _ = masters.insert(hash, document),
+                Err(error) => library_warning(&mut studio.warnings, &error),
+            }
         }
         let masters: preview::Libraries<'_, '_> =
             masters.iter().map(|(hash, document)| (*hash, document)).collect();
         let drawn = preview(&made.wireframe, &document, &masters);
-        draw(&drawn, Document::ROOT, "preview.svg", png.then_some("preview.png"), &mut files)?;
+        studio.warnings.extend(&drawn.warnings);
+        studio.draw(&drawn, Document::ROOT, "preview.svg", "preview.png");
+        let warnings = studio.warnings;
+        made.result.warnings.extend(warnings.iter().cloned().map(WarningEntry));
         clock.lap("draw_wireframe");
     }
+    files.push(json_file("result.json", to_json("result.json", &made.result)?));
+    files.push(json_file("wireframe.json", to_json("wireframe.json", &made.wireframe)?));
+    files.push(json_file("parse.json", made.parse_json));
+    clock.lap("write");
     Ok(Made {
         node_id: node.id.to_string(),
         name: node.name.to_string(),
@@ -277,22 +269,52 @@ pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
     })
 }
 
-fn draw(
-    document: &Document<'_>,
-    node: NodeIndex,
-    svg_name: &str,
-    png_name: Option<&'static str>,
-    files: &mut Vec<ArtifactFile>,
-) -> Result<(), Failure> {
-    let picture = svg(document, node, Fonts::bundled(), &Options::default());
-    if let Some(name) = png_name {
-        let drawn = png(&picture, 1.0, &PngLimits::default())
-            .map_err(|source| Failure::Render { what: name, source })?;
-        files.push(ArtifactFile { file_name: name.to_owned(), bytes: drawn.bytes, media_type: "image/png" });
+/// Draws pictures. They are there to be looked at: one that can't be drawn is a warning, and the result stands.
+struct Studio<'f> {
+    png: bool,
+    files: &'f mut Vec<ArtifactFile>,
+    warnings: Warnings,
+}
+
+impl Studio<'_> {
+    fn draw(&mut self, document: &Document<'_>, node: NodeIndex, svg_name: &str, png_name: &str) {
+        let picture = svg(document, node, Fonts::bundled(), &Options::default());
+        self.warnings.extend(&picture.warnings);
+        if self.png {
+            match png(&picture, 1.0, &PngLimits::default()) {
+                Ok(drawn) => {
+                    let file_name = png_name.to_owned();
+                    self.files.push(ArtifactFile { file_name, bytes: drawn.bytes, media_type: "image/png" });
+                }
+                Err(error) => self
+                    .warnings
+                    .add("picture_failed", None, || format!("{png_name} could not be drawn: {error}")),
+            }
+        }
+        let (file_name, bytes) = (svg_name.to_owned(), picture.svg.into_bytes());
+        self.files.push(ArtifactFile { file_name, bytes, media_type: "image/svg+xml" });
     }
-    let bytes = picture.svg.into_bytes();
-    files.push(ArtifactFile { file_name: svg_name.to_owned(), bytes, media_type: "image/svg+xml" });
-    Ok(())
+}
+
+fn unpacked<'l>(
+    files: &'l LibraryFiles,
+    limits: &Limits,
+    warnings: &mut Warnings,
+) -> HashMap<&'l str, Cow<'l, [u8]>> {
+    let mut unpacked = HashMap::new();
+    for (hash, packed) in files {
+        match decompress(packed, limits) {
+            Ok(bytes) => _ = unpacked.insert(hash.as_str(), bytes),
+            Err(error) => library_warning(warnings, &error),
+        }
+    }
+    unpacked
+}
+
+fn library_warning(warnings: &mut Warnings, error: &ReadError) {
+    warnings.add("library_unreadable", None, || {
+        format!("a kit's file can't be read, so its masters are not drawn: {error}")
+    });
 }
 
 fn json_file(name: &str, bytes: Vec<u8>) -> ArtifactFile {
@@ -334,14 +356,17 @@ impl Converter for Des2wf {
             pictures: Pictures::Png,
             snapshot: true,
             limits: self.limits,
-            wireframe_id: &str::to_owned,
+            wireframe_id: &|node| des2wf_wireframe_id(input.job.project_id, &input.job.figma_file_key, node),
         })?;
         let document = |name: &'static str| {
             let bytes = made.file(name).map(|file| file.bytes.as_slice()).unwrap_or_default();
             serde_json::from_slice::<Value>(bytes).map_err(|source| Failure::Write { what: name, source })
         };
         let (result_document, wireframe_document) = (document("result.json")?, document("wireframe.json")?);
-        let cut = made.snapshot.unwrap_or(Snapshot { bytes: Vec::new(), hash: String::new() });
+        let Some(cut) = made.snapshot else {
+            let message = "the frame was converted without a snapshot: a defect of Heddle's".to_owned();
+            return Err(ConversionError::Refused { code: "no_snapshot", message });
+        };
         Ok(Conversion {
             result_document,
             wireframe_document: Some(wireframe_document),
@@ -365,8 +390,12 @@ impl Converter for Des2wf {
             let value = serde_json::to_value(entry);
             entries.push(value.map_err(|source| Failure::Write { what: "a registry entry", source })?);
         }
-        let warning = |w: &heddle_figma::Warning| json!({"code": w.code, "message": w.message, "node_id": w.node_id, "count": w.count});
-        Ok(Swept { entries, warnings: swept.warnings.iter().map(warning).collect() })
+        let warnings = swept.warnings.iter().cloned().map(WarningEntry);
+        let warnings: Result<Vec<Value>, _> = warnings.map(serde_json::to_value).collect();
+        Ok(Swept {
+            entries,
+            warnings: warnings.map_err(|source| Failure::Write { what: "a warning", source })?,
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Small frames and kits for the tests.
 
-use heddle_convert::des2wf::{Conversion, ConvertError, DesignNames, convert};
+use heddle_convert::des2wf::{Conversion, ConvertError, convert};
 use heddle_convert::kit::Kit;
+use heddle_convert::library::DesignNames;
 use heddle_convert::wireframe::{KitInstance, NodeKind};
 use heddle_figma::{Limits, read};
 use serde_json::{Value, json};

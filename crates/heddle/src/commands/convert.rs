@@ -106,19 +106,23 @@ impl Convert {
         drop(progress);
         let report = report(&made, self.out.as_deref());
         terminal.result(&report, || describe(&made, self.out.as_deref()))?;
-        Ok(ExitCode::SUCCESS)
+        // A string that got lost is a defect of Heddle's, and must not go unseen.
+        Ok(if made.result.text.lost.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
 fn manifest(made: &Made, source: &[u8]) -> Result<Vec<u8>, Failure> {
-    let artifacts: BTreeMap<&str, Value> = made
+    // The names are those of a run's manifest.
+    let artifacts: BTreeMap<String, Value> = made
         .files
         .iter()
         .map(|file| {
             let entry = json!({
-                "sha256": sha256_hex(&file.bytes), "bytes": file.bytes.len(), "media_type": file.media_type,
+                "key": file.file_name, "sha256": sha256_hex(&file.bytes), "bytes": file.bytes.len(),
+                "media_type": file.media_type,
             });
-            (file.file_name.as_str(), entry)
+            let stem = file.file_name.strip_suffix(".json").unwrap_or(&file.file_name);
+            (stem.replace('.', "_"), entry)
         })
         .collect();
     let manifest = json!({

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use heddle_convert::des2wf::WarningEntry;
 use heddle_render::{Fonts, Options, PngLimits, png, svg};
 use serde_json::json;
 
@@ -75,19 +76,11 @@ impl Render {
             output::write(target, picture.svg.as_bytes())?;
             (picture.width, picture.height, 1.0)
         };
-        let warnings: Vec<_> = document
-            .warnings
-            .iter()
-            .chain(&picture.warnings)
-            .map(|w| json!({"code": w.code, "message": w.message, "node_id": w.node_id, "count": w.count}))
-            .collect();
+        let warnings: Vec<_> =
+            document.warnings.iter().chain(&picture.warnings).cloned().map(WarningEntry).collect();
         for warning in &warnings {
-            terminal.say(&format!(
-                "warning: {} (×{}): {}",
-                warning["code"].as_str().unwrap_or_default(),
-                warning["count"],
-                warning["message"].as_str().unwrap_or_default()
-            ));
+            terminal
+                .say(&format!("warning: {} (×{}): {}", warning.0.code, warning.0.count, warning.0.message));
         }
         let report = json!({
             "node_id": node.id, "name": node.name, "output": target, "width": width, "height": height,
