@@ -12,11 +12,12 @@ mod collections;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod embedded;
-pub mod keys;
 pub mod limits;
 pub mod memory;
 pub mod registry;
 mod traits;
 
 pub use collections::Collections;
+#[doc(inline)]
+pub use heddle_generation::keys;
 pub use traits::*;

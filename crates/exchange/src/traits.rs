@@ -34,6 +34,12 @@ pub enum ExchangeError {
     },
 }
 
+impl From<crate::keys::KeyError> for ExchangeError {
+    fn from(error: crate::keys::KeyError) -> Self {
+        Self::Refused { reason: error.0 }
+    }
+}
+
 /// A message that a consumer holds for a while.
 #[derive(Debug, Clone)]
 pub struct Delivery {

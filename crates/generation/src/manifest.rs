@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::keys::is_sha256;
 use crate::message::{Artifact, MANIFEST_SCHEMA, Manifest, Outcome, REPORT_SCHEMA, Report, RowEffects};
-use crate::request::is_sha256;
 use crate::{FieldError, Run, Score, ScoreValue};
 
 /// Longest manifest, in bytes.
@@ -222,11 +222,12 @@ fn check_artifact(name: &str, artifact: &Artifact, run: &Run, errors: &mut Vec<F
 }
 
 fn own_key(field: &str, key: &str, run: &Run, errors: &mut Vec<FieldError>) {
-    if !(run.may_name_object(key) && key.starts_with(&run.object_prefix())) {
+    let keys = run.keys();
+    if !(run.may_name_object(key) && key.starts_with(keys.prefix())) {
         errors.push(FieldError::new(
             field,
             "foreign_key",
-            format!("the key of an object of this run begins with {}", run.object_prefix()),
+            format!("the key of an object of this run begins with {}", keys.prefix()),
         ));
     }
 }

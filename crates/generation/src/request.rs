@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::keys::is_sha256;
 use crate::message::{JOB_SCHEMA, Job, JobPhase, Source};
 use crate::run::stored;
 use crate::{
@@ -189,11 +190,6 @@ pub fn check_file_key(field: &str, key: &str) -> Result<String, FieldError> {
     let mut errors = Vec::new();
     let key = file_key(field, key, &mut errors);
     errors.pop().map_or(Ok(key), Err)
-}
-
-/// Whether a text is a SHA-256 in lower-case hex.
-pub(crate) fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn file_key(field: &str, key: &str, errors: &mut Vec<FieldError>) -> String {

@@ -2,6 +2,7 @@
 
 use jiff::{Timestamp, Unit};
 
+use crate::keys::{JobKeys, Tenant};
 use crate::{
     AutoConfirm, Edge, FeedbackStatus, OrganizationId, Phase, ProjectId, RunId, Status, TriggerSurface,
     UserSub,
@@ -153,27 +154,21 @@ impl State {
 }
 
 impl Run {
-    /// The prefix of every object that belongs to this run alone (D17), with its closing slash.
-    pub fn object_prefix(&self) -> String {
-        format!("{}/{}/{}/{}/", self.organization_id, self.project_id, self.edge.name(), self.id)
+    /// Whose it is, as keys and messages have it.
+    pub const fn tenant(&self) -> Tenant {
+        Tenant { organization_id: self.organization_id.0, project_id: self.project_id.0 }
     }
 
-    /// Whether an object key is one that this run's manifest may name: its own, its pair for the review, or a
-    /// snapshot of its project and edge (D17). Nothing of another tenant, project or run is.
+    /// The keys of its own artifacts (D17).
+    pub fn keys(&self) -> JobKeys {
+        self.tenant().edge(self.edge).job(&self.id.to_string())
+    }
+
+    /// Whether an object key is one that this run's manifest may name (D17).
     pub fn may_name_object(&self, key: &str) -> bool {
-        let edge = format!("{}/{}/{}", self.organization_id, self.project_id, self.edge.name());
-        let sound = key.len() <= MAX_OBJECT_KEY_BYTES
-            && !key.contains(['\\', '\0'])
-            && key.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
-        sound
-            && (key.starts_with(&self.object_prefix())
-                || key.starts_with(&format!("{edge}/snapshots/"))
-                || key.starts_with(&format!("{edge}/renders/{}/", self.id)))
+        self.tenant().edge(self.edge).may_name(&self.id.to_string(), key)
     }
 }
-
-/// Longest object key, in bytes (S3).
-pub(crate) const MAX_OBJECT_KEY_BYTES: usize = 1024;
 
 /// A score and the version of the formula that gave it. Scores of two versions are never compared.
 #[derive(Debug, Clone, PartialEq, Eq)]

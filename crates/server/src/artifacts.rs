@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use heddle_exchange::keys::{Tenant, sha256_hex};
+use heddle_exchange::keys::sha256_hex;
 use heddle_exchange::{ExchangeError, Objects};
 use heddle_generation::message::{Artifact, Manifest};
 use heddle_generation::{Run, State, read_manifest};
@@ -36,8 +36,7 @@ pub(crate) async fn index(objects: &Arc<dyn Objects>, run: &Run) -> Result<Index
                 .detail(format!("it is {status}; artifacts are there once a worker has ended it")));
         }
     }
-    let tenant = Tenant { organization_id: run.organization_id.0, project_id: run.project_id.0 };
-    let key = tenant.edge(run.edge).job(&run.id.to_string()).manifest();
+    let key = run.keys().manifest();
     let bytes = objects.get(&key).await?.ok_or_else(|| lost(&key, "is not there"))?;
     let manifest = read_manifest(&bytes).map_err(|error| lost(&key, &error.to_string()))?;
     if manifest.attempt != run.attempt {

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use heddle_generation::signature::WebhookSecret;
 use heddle_generation::{Edge, OrganizationId, TriggerSurface, UserSub};
-
-use crate::webhook::WebhookSecret;
 
 /// The whole of it.
 #[derive(Debug, Clone)]
@@ -92,9 +91,6 @@ pub enum ConfigError {
     /// No secret to check webhooks with.
     #[error("there is no webhook secret; without one no run can be completed")]
     NoWebhookSecret,
-    /// A webhook secret that can't be read.
-    #[error("the webhook secret is unusable: it is whsec_ and 24 to 64 bytes in base64")]
-    WebhookSecret,
     /// No edge to work on.
     #[error("no edge is served; name at least one")]
     NoEdge,

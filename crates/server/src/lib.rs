@@ -30,7 +30,7 @@ use tokio::sync::watch;
 pub use api::openapi::description as openapi_json;
 pub use clock::Clock;
 pub use config::{CallerConfig, Config, ConfigError, Pages};
-pub use webhook::{TOLERANCE_SECONDS, WebhookSecret};
+pub use heddle_generation::signature::WebhookSecret;
 
 use app::{Shared, router};
 use relay::Relay;

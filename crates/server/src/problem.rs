@@ -6,12 +6,11 @@ use std::error::Error;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use heddle_exchange::ExchangeError;
+use heddle_generation::signature::SignatureError;
 use heddle_generation::{FieldError, Phase, Refusal, RunId, Status};
 use heddle_store::{CreateError, StoreError, TransitionError};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::webhook::SignatureError;
 
 /// An error. `detail` is for the caller's eyes; what only operators should see goes to the log.
 #[derive(Debug)]

@@ -27,10 +27,10 @@ impl Trouble {
     }
 
     /// What a failed call of the exchange means for the job.
-    pub fn from_exchange(attempted: &'static str) -> impl Fn(ExchangeError) -> Self {
-        move |error| match error {
-            ExchangeError::Backend { .. } => Self::Passing { attempted, cause: error.into() },
-            ExchangeError::Refused { .. } | ExchangeError::Damaged { .. } => {
+    pub fn from_exchange<E: Into<ExchangeError>>(attempted: &'static str) -> impl Fn(E) -> Self {
+        move |error| match error.into() {
+            error @ ExchangeError::Backend { .. } => Self::Passing { attempted, cause: error.into() },
+            error @ (ExchangeError::Refused { .. } | ExchangeError::Damaged { .. }) => {
                 Self::permanent(format!("Heddle could not {attempted}: {error}."))
             }
         }

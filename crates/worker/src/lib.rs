@@ -24,7 +24,7 @@ mod worker;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use lease::Lease;
 pub use pipeline::Converter;
-pub use report::{Answer, HttpReporter, ReportError, Reporter, SigningSecret};
+pub use report::{Answer, HttpReporter, ReportError, Reporter};
 pub use run::Ended;
 pub use source::{LocalSources, SourceBytes, SourceError, Sources};
 pub use worker::{Settings, Worker};

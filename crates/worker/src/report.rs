@@ -1,51 +1,18 @@
-//! The report to the backend's webhook, signed by the Standard Webhooks scheme
-//! (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
+//! The report to the backend's webhook, signed as [`heddle_generation::signature`] says.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use heddle_generation::message::Report;
-use hmac::digest::array::Array;
-use hmac::{Hmac, KeyInit, Mac};
+use heddle_generation::signature::{ID, SIGNATURE, TIMESTAMP, WebhookSecret};
 use jiff::Timestamp;
 use serde::Deserialize;
-use sha2::Sha256;
 
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 /// How long one call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The secret that this worker and the backend share.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SigningSecret(Vec<u8>);
-
-impl std::fmt::Debug for SigningSecret {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("SigningSecret(…)")
-    }
-}
-
-impl SigningSecret {
-    /// Reads `whsec_` and base64 of 24 to 64 bytes, as the scheme writes secrets. `None`: it is none.
-    pub fn parse(text: &str) -> Option<Self> {
-        let key = STANDARD.decode(text.trim().strip_prefix("whsec_")?).ok()?;
-        (24..=64).contains(&key.len()).then_some(Self(key))
-    }
-
-    /// The value of `webhook-signature` for a message.
-    pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
-        // HMAC takes keys of every length; one that it didn't take would sign what nobody verifies.
-        let mut code =
-            Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&Array::default()));
-        code.update(format!("{id}.{timestamp}.").as_bytes());
-        code.update(body);
-        format!("v1,{}", STANDARD.encode(code.finalize().into_bytes()))
-    }
-}
 
 /// What the backend made of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -89,14 +56,14 @@ pub trait Reporter: Send + Sync {
 pub struct HttpReporter {
     agent: ureq::Agent,
     url: String,
-    secret: SigningSecret,
+    secret: WebhookSecret,
     pauses: Arc<[Duration]>,
 }
 
 impl HttpReporter {
     /// To the backend at this base URL. A report is tried five times within about four seconds; after that the
     /// job's message comes again later and brings the report with it.
-    pub fn new(backend: &str, secret: SigningSecret) -> Self {
+    pub fn new(backend: &str, secret: WebhookSecret) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(CALL_TIMEOUT))
             .http_status_as_error(false)
@@ -128,9 +95,9 @@ impl HttpReporter {
             .agent
             .post(&self.url)
             .header("content-type", "application/json")
-            .header("webhook-id", id)
-            .header("webhook-timestamp", timestamp.to_string())
-            .header("webhook-signature", self.secret.sign(id, timestamp, body))
+            .header(ID, id)
+            .header(TIMESTAMP, timestamp.to_string())
+            .header(SIGNATURE, self.secret.sign(id, timestamp, body))
             .send(body)
             .map_err(|error| unreachable(error.into()))?;
         let status = response.status().as_u16();
@@ -179,23 +146,6 @@ impl Reporter for HttpReporter {
             );
             tokio::time::sleep(*pause).await;
             tries += 1;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schemes_own_example_is_signed_as_it_says() {
-        let secret = SigningSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
-        let signature =
-            secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
-        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-        assert_eq!(format!("{secret:?}"), "SigningSecret(…)");
-        for bad in ["", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_", "whsec_c2hvcnQ=", "whsec_!"] {
-            assert!(SigningSecret::parse(bad).is_none());
         }
     }
 }

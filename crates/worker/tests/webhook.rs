@@ -9,7 +9,8 @@ use std::time::Duration;
 use common::FakeHttp;
 use heddle_generation::Edge;
 use heddle_generation::message::{REPORT_SCHEMA, Report};
-use heddle_worker::{Answer, HttpReporter, ReportError, Reporter, SigningSecret};
+use heddle_generation::signature::WebhookSecret;
+use heddle_worker::{Answer, HttpReporter, ReportError, Reporter};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -25,7 +26,7 @@ fn report() -> Report {
 }
 
 fn reporter(url: &str) -> HttpReporter {
-    HttpReporter::new(url, SigningSecret::parse(SECRET).unwrap()).with_pauses([Duration::from_millis(5); 3])
+    HttpReporter::new(url, WebhookSecret::parse(SECRET).unwrap()).with_pauses([Duration::from_millis(5); 3])
 }
 
 #[tokio::test]
@@ -35,7 +36,7 @@ async fn a_report_is_signed_and_its_id_is_stable() {
     assert_eq!(answer, Answer { applied: true, reason: None });
     let requests = http.requests.lock().unwrap();
     assert_eq!(requests.len(), 2);
-    let secret = SigningSecret::parse(SECRET).unwrap();
+    let secret = WebhookSecret::parse(SECRET).unwrap();
     for request in &*requests {
         assert_eq!(request.line, "POST /internal/ai-status HTTP/1.1");
         assert_eq!(request.headers["content-type"], "application/json");

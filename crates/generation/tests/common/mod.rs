@@ -54,7 +54,8 @@ pub fn processing(phase: Phase) -> State {
 
 /// A report and a manifest of a des2wf run that is beyond reproach.
 pub fn word(run: &Run) -> (Report, Manifest) {
-    let prefix = run.object_prefix();
+    let keys = run.keys();
+    let prefix = keys.prefix();
     let report = Report {
         schema: REPORT_SCHEMA.to_owned(),
         job_id: run.id.to_string(),

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use clap::Args;
 use heddle_exchange::Exchange;
 use heddle_figma::Limits;
+use heddle_generation::signature::WebhookSecret;
 use heddle_worker::conversion::Des2wf;
-use heddle_worker::{HttpReporter, LocalSources, SigningSecret, Worker};
+use heddle_worker::{HttpReporter, LocalSources, Worker};
 
 use crate::config::{Config, ConfigArgs, Overrides};
 use crate::failure::Failure;
@@ -52,9 +53,7 @@ impl Work {
 
 /// A worker as the settings describe it.
 pub fn worker(config: &Config, exchange: Exchange, backend: &str, secret: &str) -> Result<Worker, Failure> {
-    let secret = SigningSecret::parse(secret).ok_or_else(|| {
-        Failure::usage("the webhook secret is unusable: it is whsec_ and 24 to 64 bytes in base64")
-    })?;
+    let secret = WebhookSecret::parse(secret).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(folder) = &config.figma_files
         && !folder.is_dir()
     {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use heddle_exchange::keys::{ContentHash, Tenant};
+use heddle_exchange::keys::{ContentHash, Tenant, is_sha256};
 use heddle_generation::message::Source;
 use heddle_generation::{
     Command, Edge, FieldError, ProjectId, Requester, RunId, RunRequest, ScoreValue, Status, open,
@@ -119,7 +119,7 @@ fn uploaded(source: SourceBody, tenant: Tenant, errors: &mut Vec<FieldError>) ->
     errors.extend(unknown_fields("source.upload.", &source.upload.unknown));
     let upload = source.upload;
     // A hash that is none is reported by the request's own check.
-    if upload.sha256.len() == 64
+    if is_sha256(&upload.sha256)
         && let Ok(hash) = ContentHash::parse(&upload.sha256)
         && tenant.upload(&hash).as_str() != upload.object_key
     {

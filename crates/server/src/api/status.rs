@@ -71,7 +71,7 @@ pub(crate) async fn report(
     body: Body,
 ) -> Result<axum::Json<ReportAnswer>, Problem> {
     let body = read_body(body, MAX_JSON_BYTES).await?;
-    webhook::verify(&app.config.webhook_secrets, &headers, &body, app.clock.now())?;
+    webhook::check(&app.config.webhook_secrets, &headers, &body, app.clock.now())?;
     let report: Report = parse_json(&body)?;
     about(&report.job_id);
     let answer = hear(&app, &report).await?;

@@ -19,17 +19,52 @@
 
 use std::fmt;
 
-use heddle_generation::{Edge, message::Job};
 use sha2::{Digest, Sha256};
 
-use crate::ExchangeError;
-use crate::limits::refused;
+use crate::{Edge, message::Job};
 
+/// Longest object key, in bytes (S3).
+pub const MAX_OBJECT_KEY_BYTES: usize = 1024;
+/// Longest part of an object key between slashes, in bytes (file systems).
+pub const MAX_KEY_COMPONENT_BYTES: usize = 255;
 /// Longest encoded id, in bytes.
 pub const MAX_ENCODED_BYTES: usize = 120;
 const KEPT_BYTES: usize = 48;
 
-/// A key of [`Objects`](crate::Objects).
+/// A key, a name in one, or a hash that is not what it should be: what is wrong with it, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KeyError(pub String);
+
+fn refused<T>(reason: impl Into<String>) -> Result<T, KeyError> {
+    Err(KeyError(reason.into()))
+}
+
+/// Checks an object's key. Each component takes `A-Z a-z 0-9 - _ = .` and doesn't begin with a dot; the last one
+/// contains a dot and no other does, so that no object is ever another one's folder.
+pub fn check_object_key(key: &str) -> Result<(), KeyError> {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'=' | b'.');
+    let (folders, name) = key.rsplit_once('/').unwrap_or(("", key));
+    let sound = |part: &str| {
+        !part.is_empty()
+            && part.len() <= MAX_KEY_COMPONENT_BYTES
+            && !part.starts_with('.')
+            && !part.ends_with('.')
+            && part.bytes().all(legal)
+    };
+    let folders_sound =
+        !key.contains('/') || folders.split('/').all(|part| sound(part) && !part.contains('.'));
+    if key.len() > MAX_OBJECT_KEY_BYTES || !folders_sound || !sound(name) || !name.contains('.') {
+        return refused(format!(
+            "the object key {:?} ({} bytes); keys are built by heddle_generation::keys",
+            key.chars().take(120).collect::<String>(),
+            key.len()
+        ));
+    }
+    Ok(())
+}
+
+/// An object's key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey(String);
 
@@ -75,9 +110,8 @@ impl ContentHash {
     }
 
     /// Reads a hash that someone else took.
-    pub fn parse(text: &str) -> Result<Self, ExchangeError> {
-        let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if !(16..=64).contains(&text.len()) || !digits {
+    pub fn parse(text: &str) -> Result<Self, KeyError> {
+        if !(16..=64).contains(&text.len()) || !is_lower_hex(text) {
             return refused(format!(
                 "the content hash {:?}; it takes 16 to 64 lower-case hex digits",
                 text.chars().take(80).collect::<String>()
@@ -98,14 +132,19 @@ impl fmt::Display for ContentHash {
     }
 }
 
-/// The SHA-256 of `bytes`, in lower-case hex.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+fn is_lower_hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Whether a text is a whole SHA-256 in lower-case hex.
+pub fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && is_lower_hex(text)
+}
+
+/// The SHA-256 of `bytes`, in lower-case hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
+    let bytes = Sha256::digest(bytes);
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -188,14 +227,27 @@ impl EdgeKeys {
         JobKeys { prefix: format!("{}{}/", self.prefix(), job_component(job_id)) }
     }
 
+    fn renders(self, job_id: &str) -> String {
+        format!("{}renders/{}/", self.prefix(), job_component(job_id))
+    }
+
     /// `{org}/{proj}/{edge}/renders/{job_id}/design.png`: the replaceable half of the review pair (D19).
     pub fn review_design(self, job_id: &str) -> ObjectKey {
-        ObjectKey(format!("{}renders/{}/design.png", self.prefix(), job_component(job_id)))
+        ObjectKey(format!("{}design.png", self.renders(job_id)))
     }
 
     /// `{org}/{proj}/{edge}/renders/{job_id}/wireframe.png`: the other half.
     pub fn review_wireframe(self, job_id: &str) -> ObjectKey {
-        ObjectKey(format!("{}renders/{}/wireframe.png", self.prefix(), job_component(job_id)))
+        ObjectKey(format!("{}wireframe.png", self.renders(job_id)))
+    }
+
+    /// Whether a key is one that the manifest of this job may name: its own, its pair for the review, or a snapshot
+    /// of its project and edge. Nothing of another tenant, project or run is.
+    pub fn may_name(self, job_id: &str, key: &str) -> bool {
+        check_object_key(key).is_ok()
+            && (key.starts_with(self.job(job_id).prefix())
+                || key.starts_with(&format!("{}snapshots/", self.prefix()))
+                || key.starts_with(&self.renders(job_id)))
     }
 }
 
@@ -206,6 +258,11 @@ pub struct JobKeys {
 }
 
 impl JobKeys {
+    /// What all of them begin with, the slash included.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// The parsed tree relied on.
     pub fn parse(&self) -> ObjectKey {
         ObjectKey(format!("{}parse.json", self.prefix))
@@ -222,7 +279,7 @@ impl JobKeys {
     }
 
     /// An artifact by its file name: `a-z 0-9 _ -`, one dot, an extension; at most 64 bytes.
-    pub fn artifact(&self, file_name: &str) -> Result<ObjectKey, ExchangeError> {
+    pub fn artifact(&self, file_name: &str) -> Result<ObjectKey, KeyError> {
         let legal = |part: &str| {
             !part.is_empty()
                 && part.bytes().all(|byte| {
@@ -317,7 +374,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::limits::{MAX_DOCUMENT_ID_BYTES, check_document_id, check_object_key};
+
+    /// Longest document id that the exchange takes.
+    const MAX_DOCUMENT_ID_BYTES: usize = 400;
 
     const KEYS: EdgeKeys =
         EdgeKeys { tenant: Tenant { organization_id: 1, project_id: 7 }, edge: Edge::Des2wf };
@@ -370,6 +429,38 @@ mod tests {
         assert_eq!(&*KEYS.job("snapshots").parse(), "1/7/des2wf/=73napshots/parse.json");
         assert_eq!(&*KEYS.job("renders").parse(), "1/7/des2wf/=72enders/parse.json");
         assert!(component(&"🧵".repeat(1000)).len() <= MAX_ENCODED_BYTES);
+    }
+
+    #[test]
+    fn object_keys_are_confined() {
+        for key in ["1/2/des2wf/job/result.json", "a.b", "1/des=2Ewf/x-_=3A.json"] {
+            check_object_key(key).unwrap();
+        }
+        let long = format!("{}.json", "a".repeat(251));
+        let deep = format!("{}x.json", "a/".repeat(600));
+        for key in [
+            "",
+            "/",
+            "/a.b",
+            "a/",
+            "a//b.c",
+            "../a.b",
+            "a/../b.c",
+            "a/./b.c",
+            ".a",
+            "a/.tmp.x",
+            "a.b/c.d",
+            "a/b",
+            "a/b.",
+            "a\\b.c",
+            "a/b c.d",
+            "a/ü.json",
+            "a/b\0.c",
+            &long,
+            &deep,
+        ] {
+            assert!(check_object_key(key).is_err(), "{key:?} must be refused");
+        }
     }
 
     #[test]
@@ -482,8 +573,8 @@ mod tests {
             prop_assert_ne!(component_composite(1, &a), node_composite(1, &b, &c));
             prop_assert_ne!(node_composite(1, &a, &b), node_composite(11, &c, &d));
             for id in [des2wf_wireframe_id(i64::MIN, &a, &b), component_composite(i64::MIN, &a)] {
-                check_document_id(&id).unwrap();
                 prop_assert!(id.len() <= MAX_DOCUMENT_ID_BYTES);
+                prop_assert!(!id.chars().any(char::is_control));
             }
         }
     }
