@@ -1,10 +1,8 @@
 //! Guards, ties, covers, and that what is said can really be seen.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{entry, filled, frame, instances, rect, run_with, text, variant};
+use crate::common::{entry, filled, frame, instances, rect, run_with, text, variant};
 use heddle_convert::graphics::RenderedKind;
 use heddle_convert::kit::Kit;
 use heddle_convert::library::{DesignNames, Entry};

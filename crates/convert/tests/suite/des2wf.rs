@@ -1,8 +1,6 @@
 //! What a conversion keeps, chooses and says, on small frames.
 
-mod common;
-
-use common::{entry, filled, frame, instances, kit, rect, run, run_with, said, text, variant};
+use crate::common::{entry, filled, frame, instances, kit, rect, run, run_with, said, text, variant};
 use heddle_convert::des2wf::ConvertError;
 use heddle_convert::graphics::{Action, RenderedKind};
 use heddle_convert::kit::Kit;

@@ -1,0 +1,6 @@
+//! Conversions and sweeps of small documents.
+
+mod common;
+mod des2wf;
+mod guards;
+mod sweep;
