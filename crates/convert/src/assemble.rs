@@ -15,8 +15,9 @@ use crate::lexicon::Archetype;
 use crate::library::{Extent, Place};
 use crate::number::round;
 use crate::outline::{Outline, Part, Role, is_painted};
+use crate::reading::sort_for_reading;
 use crate::select::{Choice, Decision, Selector};
-use crate::slots::{assign, cleared, sort_for_reading};
+use crate::slots::{assign, cleared};
 use crate::wireframe::{
     Document, IconWrite, KitInstance, Layout, Node, NodeKind, SlotWrite, Summary, Tone, WIREFRAME_SCHEMA,
 };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::lexicon::{Archetype, archetype_of, words};
 use crate::library::{Entry, Extent, INDEX_SCHEMA_VERSION, Nested, PROCESSOR_VERSION, TextSlot};
-use crate::slots::sort_for_reading;
+use crate::reading::sort_for_reading;
 
 /// What selection votes for and results resolve by: one variant of one entry.
 #[derive(Debug, Clone, PartialEq)]

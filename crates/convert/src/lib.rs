@@ -18,6 +18,7 @@ mod number;
 pub mod outline;
 mod place;
 pub mod preview;
+mod reading;
 pub mod score;
 pub mod select;
 mod slots;

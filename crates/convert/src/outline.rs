@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::lexicon::{Archetype, archetype_of};
 use crate::library::{DesignNames, Place};
-use crate::slots::sort_for_reading;
+use crate::reading::sort_for_reading;
 use crate::strings::is_icon_glyph;
 
 /// What a layer is for.

@@ -13,7 +13,7 @@ use crate::kit::{Kit, Row};
 use crate::library::Place;
 use crate::number::round;
 use crate::outline::{Outline, Role};
-use crate::slots::sort_for_reading;
+use crate::reading::sort_for_reading;
 use crate::strings::{character_f1, normalized};
 use crate::wireframe::{Node, NodeKind, SlotWrite};
 
