@@ -1,0 +1,96 @@
+//! Why an event is not let in. Nothing changes then.
+
+use super::Status;
+use crate::Outcome;
+
+/// Why the present state forbids an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The caller had another version in mind.
+    #[error("the instance has changed: its version is {present}")]
+    Changed {
+        /// Its version.
+        present: u32,
+    },
+    /// The instance is over.
+    #[error("the instance is {status}")]
+    Ended {
+        /// How.
+        status: Status,
+    },
+    /// A pause of what is paused, or work for it.
+    #[error("the instance is paused")]
+    Paused,
+    /// A resume of what isn't paused.
+    #[error("the instance is {status}; only a paused one can be resumed")]
+    NotPaused {
+        /// What it is.
+        status: Status,
+    },
+    /// A retry where nothing failed.
+    #[error("the instance is {status}; there is nothing to retry")]
+    NothingToRetry {
+        /// What it is.
+        status: Status,
+    },
+    /// A retry or skip of an instance that failed before it entered a node.
+    #[error("the instance failed at no step that could be taken up again")]
+    NoStep,
+    /// An outcome that the node has no edge for.
+    #[error("the node has no edge for the outcome {0}")]
+    NoSuchOutcome(Outcome),
+    /// Word from somebody who no longer holds the step.
+    #[error("the step is no longer held under this token")]
+    LeaseLost,
+    /// A lease that still holds, or a time that hasn't come.
+    #[error("it is not due yet")]
+    NotDue,
+    /// An event that nothing waits for, and that isn't addressed to this instance.
+    #[error("the instance doesn't wait for this event")]
+    NotWaiting,
+    /// A payload that is too large.
+    #[error("the payload has {bytes} bytes; {most} are the most")]
+    PayloadTooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// A key that is empty or too long.
+    #[error("an event's key has 1 to 191 characters")]
+    BadKey,
+    /// Too many signals wait for their wait.
+    #[error("{most} signals are waiting for their wait already")]
+    TooManySignals {
+        /// The limit.
+        most: usize,
+    },
+    /// Instances nested too deeply.
+    #[error("instances are nested {most} deep at most")]
+    TooDeep {
+        /// The limit.
+        most: u8,
+    },
+}
+
+impl Refusal {
+    /// A stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Changed { .. } => "changed",
+            Self::Ended { .. } => "ended",
+            Self::Paused => "paused",
+            Self::NotPaused { .. } => "not_paused",
+            Self::NothingToRetry { .. } => "nothing_to_retry",
+            Self::NoStep => "no_step",
+            Self::NoSuchOutcome(_) => "no_such_outcome",
+            Self::LeaseLost => "lease_lost",
+            Self::NotDue => "not_due",
+            Self::NotWaiting => "not_waiting",
+            Self::PayloadTooLarge { .. } => "payload_too_large",
+            Self::BadKey => "bad_key",
+            Self::TooManySignals { .. } => "too_many_signals",
+            Self::TooDeep { .. } => "too_deep",
+        }
+    }
+}

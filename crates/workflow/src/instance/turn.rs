@@ -1,0 +1,442 @@
+//! A turn in the making: the walk from node to node, and what it writes on its way.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    Activity, Actor, Attempt, EndStatus, Failure, InstanceRow, Lease, Life, Limits, Opening, Plan, State,
+    Step, StepChange, StepEnded, StepKey, StepMove, StepSeen, Write, waiting,
+};
+use crate::{
+    Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, Node, NodeIndex, NodeKind, Outcome, Scope,
+    TIMEOUT,
+};
+
+/// The failure codes of instances that failed at no attempt that could be made again.
+pub(super) const MAX_STEPS_TAKEN: &str = "max_steps";
+pub(super) const NO_EDGE: &str = "no_edge";
+
+pub(super) struct Turn<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) limits: &'a Limits,
+    pub(super) state: State,
+    pub(super) now: Timestamp,
+    chance: Chance,
+    writes: Vec<Write>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(
+        graph: &'a Graph,
+        limits: &'a Limits,
+        state: State,
+        chance: Chance,
+        now: Timestamp,
+    ) -> Self {
+        Self { graph, limits, state, now, chance, writes: Vec::new() }
+    }
+
+    /// The plan that the turn has come to.
+    pub(super) fn finish(mut self, by: Actor, new: bool) -> Plan {
+        if !new {
+            self.state.lock_version += 1;
+        }
+        if let (true, Some(due_at), Some(_)) = (new, self.state.deadline, self.state.life.step()) {
+            self.open_deadline(due_at);
+        }
+        let row = InstanceRow::of(self.graph, &self.state, self.now);
+        Plan { state: self.state, row, writes: self.writes, by, at: self.now }
+    }
+
+    pub(super) fn open_deadline(&mut self, due_at: Timestamp) {
+        let node = self.graph.node(self.graph.start()).id.clone();
+        let key = StepKey { node, visit: 1, attempt: 1 };
+        self.writes.push(Write::OpenDeadline { key, due_at });
+    }
+
+    pub(super) fn write(&mut self, write: Write) {
+        self.writes.push(write);
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        matches!(self.state.life, Life::Paused(_))
+    }
+
+    pub(super) fn attempt(&self) -> Option<&Attempt> {
+        match &self.state.life {
+            Life::Running(step) | Life::Paused(step) => Some(&step.attempt),
+            Life::Failed { step, .. } => step.as_ref(),
+            Life::Completed { .. } | Life::Cancelled { .. } => None,
+        }
+    }
+
+    /// The node at which the instance stands or failed, or else its beginning.
+    pub(super) fn node(&self) -> NodeIndex {
+        self.attempt().map_or(self.graph.start(), |attempt| attempt.node)
+    }
+
+    /// The step and its lease, where somebody holds it.
+    pub(super) fn held(&self) -> Option<(&Attempt, &Lease)> {
+        match self.state.life.step() {
+            Some(Step { attempt, activity: Activity::Held(lease) }) => Some((attempt, lease)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn key(&self, attempt: &Attempt) -> StepKey {
+        let node = self.graph.node(attempt.node).id.clone();
+        StepKey { node, visit: attempt.visit, attempt: attempt.attempt }
+    }
+
+    pub(super) fn scope<'s>(&'s self, event: &'s Json) -> Scope<'s> {
+        Scope {
+            trigger: &self.state.trigger,
+            subject: &self.state.subject,
+            vars: &self.state.vars,
+            steps: &self.state.steps,
+            event,
+            now: self.now,
+        }
+    }
+
+    /// Puts the instance at a step, running or paused as it was.
+    pub(super) fn stand_at(&mut self, attempt: Attempt, activity: Activity) {
+        let step = Step { attempt, activity };
+        self.state.life = if self.is_paused() { Life::Paused(step) } else { Life::Running(step) };
+    }
+
+    /// Walks on from node to node until one needs somebody, waits, or ends the instance. Every node entered counts
+    /// against the limit of steps, which bounds the walk.
+    pub(super) fn walk(&mut self, mut next: Option<NodeIndex>) {
+        while let Some(node) = next {
+            next = self.enter(node);
+        }
+    }
+
+    fn enter(&mut self, index: NodeIndex) -> Option<NodeIndex> {
+        let most = self.graph.settings().max_steps;
+        if self.state.steps_count >= most {
+            let message = format!("the instance has taken {most} steps, which are the most");
+            self.fail(index, None, Failure::fatal(MAX_STEPS_TAKEN, &message));
+            return None;
+        }
+        self.state.steps_count += 1;
+        let visits = self.state.visits.entry(index).or_default();
+        *visits += 1;
+        let attempt = Attempt { node: index, visit: *visits, attempt: 1, lost: 0, input: None, resume: None };
+        self.perform(attempt)
+    }
+
+    /// Does what a node does, as the attempt given; the next node, unless the walk stops here.
+    pub(super) fn perform(&mut self, mut attempt: Attempt) -> Option<NodeIndex> {
+        let graph = self.graph;
+        let node = graph.node(attempt.node);
+        match &node.kind {
+            NodeKind::Trigger => {
+                let output = self.state.trigger.as_ref().clone();
+                self.ended_at_once(&attempt, DEFAULT, Some(output))
+            }
+            NodeKind::Condition { expression } => match expression.is_true(&self.scope(&Json::Null)) {
+                Ok(truth) => self.ended_at_once(&attempt, if truth { "true" } else { "false" }, None),
+                Err(error) => self.broken(&attempt, &error),
+            },
+            NodeKind::Switch { cases } => {
+                let chosen = cases.iter().find_map(|(outcome, expression)| {
+                    match expression.is_true(&self.scope(&Json::Null)) {
+                        Ok(false) => None,
+                        Ok(true) => Some(Ok(outcome.as_str())),
+                        Err(error) => Some(Err(error)),
+                    }
+                });
+                match chosen.unwrap_or(Ok(DEFAULT)) {
+                    Ok(outcome) => self.ended_at_once(&attempt, outcome, None),
+                    Err(error) => self.broken(&attempt, &error),
+                }
+            }
+            NodeKind::Set { values } => self.set(&attempt, values),
+            NodeKind::Action { input, .. } => {
+                if attempt.input.is_none() {
+                    match input.render(&self.scope(&Json::Null)) {
+                        Ok(input) => attempt.input = Some(Arc::new(input)),
+                        Err(error) => return self.broken(&attempt, &error),
+                    }
+                }
+                let bytes = attempt.input.as_deref().map_or(0, json_bytes);
+                if bytes > self.limits.input_bytes {
+                    let most = self.limits.input_bytes;
+                    let message = format!("the evaluated config has {bytes} bytes; {most} are the most");
+                    attempt.input = None;
+                    return self.failed_at_once(&attempt, Failure::fatal("input_too_large", &message));
+                }
+                self.queue(attempt, self.now);
+                None
+            }
+            NodeKind::Delay(delay) => waiting::delay(self, attempt, delay),
+            NodeKind::WaitEvent(wait) => waiting::wait(self, attempt, wait),
+            NodeKind::End(Ending::Completed { output }) => match output.render(&self.scope(&Json::Null)) {
+                Ok(output) => {
+                    let ended = StepEnded {
+                        status: EndStatus::Completed,
+                        outcome: None,
+                        output: Some(output.clone()),
+                        failure: None,
+                    };
+                    self.open(&attempt, Opening::Ended(ended));
+                    self.close_waits();
+                    self.state.life = Life::Completed { output, at: self.now };
+                    None
+                }
+                Err(error) => self.broken(&attempt, &error),
+            },
+            NodeKind::End(Ending::Failed { code, message }) => {
+                match message.render(&self.scope(&Json::Null)) {
+                    Ok(message) => {
+                        let message = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+                        self.failed_at_once(&attempt, Failure::new(code.clone(), &message, false))
+                    }
+                    Err(error) => self.broken(&attempt, &error),
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, attempt: &Attempt, values: &[(String, crate::Template)]) -> Option<NodeIndex> {
+        let before = Arc::clone(&self.state.vars);
+        let mut output = Map::new();
+        for (name, template) in values {
+            match template.render(&self.scope(&Json::Null)) {
+                Ok(value) => {
+                    output.insert(name.clone(), value.clone());
+                    Arc::make_mut(&mut self.state.vars).insert(name.clone(), value);
+                }
+                Err(error) => {
+                    self.state.vars = before;
+                    return self.broken(attempt, &error);
+                }
+            }
+        }
+        let bytes: usize = self.state.vars.iter().map(|(name, value)| name.len() + json_bytes(value)).sum();
+        if bytes > self.limits.payload_bytes {
+            self.state.vars = before;
+            let message =
+                format!("the variables have {bytes} bytes; {} are the most", self.limits.payload_bytes);
+            return self.failed_at_once(attempt, Failure::fatal("vars_too_large", &message));
+        }
+        self.ended_at_once(attempt, DEFAULT, Some(Json::Object(output)))
+    }
+
+    /// Opens a step for whoever comes.
+    fn queue(&mut self, attempt: Attempt, from: Timestamp) {
+        self.open(&attempt, Opening::Queued { from, paused: self.is_paused() });
+        self.stand_at(attempt, Activity::Queued { from });
+    }
+
+    pub(super) fn open(&mut self, attempt: &Attempt, opening: Opening) {
+        let node = self.graph.node(attempt.node);
+        if let Opening::Ended(ended) = &opening {
+            self.note(&node.id.to_string(), ended);
+        }
+        let change = StepChange::Open {
+            node_type: node.node_type.clone(),
+            idempotency_key: format!("wf:{}:{}:{}", self.state.id, node.id, attempt.visit),
+            input: attempt.input.clone(),
+            resume: attempt.resume.clone(),
+            opening,
+        };
+        let key = self.key(attempt);
+        self.write(Write::Step { key, change });
+    }
+
+    /// The step that the instance stands at, as its row is known to be.
+    pub(super) fn seen(&self) -> Option<StepSeen> {
+        let step = self.state.life.step()?;
+        Some(match &step.activity {
+            Activity::Held(lease) => StepSeen::Held(lease.token.clone()),
+            _ if self.is_paused() => StepSeen::Paused,
+            Activity::Queued { .. } => StepSeen::Queued,
+            Activity::Waiting(_) => StepSeen::Waiting,
+        })
+    }
+
+    /// Changes the row of the step that the instance stands at.
+    pub(super) fn move_step(&mut self, to: StepMove) {
+        let (Some(from), Some(attempt)) = (self.seen(), self.attempt().cloned()) else { return };
+        if let StepMove::Ended(ended) = &to {
+            self.note(&self.graph.node(attempt.node).id.to_string(), ended);
+        }
+        let key = self.key(&attempt);
+        self.write(Write::Step { key, change: StepChange::Move { from, to } });
+    }
+
+    /// Keeps what expressions see of a node's last run.
+    fn note(&mut self, node: &str, ended: &StepEnded) {
+        if matches!(ended.status, EndStatus::Lost | EndStatus::Cancelled) {
+            return;
+        }
+        let error = ended
+            .failure
+            .as_ref()
+            .map(|failure| json!({"code": failure.code.as_str(), "message": failure.message}));
+        let view = json!({
+            "output": ended.output, "outcome": ended.outcome.as_ref().map(Outcome::as_str), "error": error,
+        });
+        Arc::make_mut(&mut self.state.steps).insert(node.to_owned(), view);
+    }
+
+    /// A node that has ended in the turn that entered it.
+    pub(super) fn ended_at_once(
+        &mut self,
+        attempt: &Attempt,
+        outcome: &str,
+        output: Option<Json>,
+    ) -> Option<NodeIndex> {
+        let outcome = Outcome::new(outcome).ok();
+        let ended =
+            StepEnded { status: EndStatus::Completed, outcome: outcome.clone(), output, failure: None };
+        self.open(attempt, Opening::Ended(ended));
+        self.follow(attempt, outcome.as_ref().map_or(DEFAULT, Outcome::as_str))
+    }
+
+    /// A node whose expression had no value.
+    pub(super) fn broken(&mut self, attempt: &Attempt, error: &ExpressionError) -> Option<NodeIndex> {
+        self.failed_at_once(attempt, Failure::fatal("expression", &error.to_string()))
+    }
+
+    pub(super) fn failed_at_once(&mut self, attempt: &Attempt, failure: Failure) -> Option<NodeIndex> {
+        let route = self.route(attempt.node, false);
+        let ended = failed(route.as_ref().map(|(outcome, _)| outcome.clone()), failure.clone());
+        self.open(attempt, Opening::Ended(ended));
+        self.failed(attempt.clone(), failure, route.map(|(_, to)| to))
+    }
+
+    /// Where a failure leads, if anywhere.
+    fn route(&self, node: NodeIndex, timed_out: bool) -> Option<(Outcome, NodeIndex)> {
+        let node: &Node = self.graph.node(node);
+        let timeout = node.edge(TIMEOUT).filter(|_| timed_out).map(|to| (Outcome::of(TIMEOUT), to));
+        timeout.or_else(|| node.edge(ERROR).map(|to| (Outcome::of(ERROR), to)))
+    }
+
+    fn failed(&mut self, attempt: Attempt, failure: Failure, next: Option<NodeIndex>) -> Option<NodeIndex> {
+        if next.is_none() {
+            self.fail(attempt.node, Some(attempt), failure);
+        }
+        next
+    }
+
+    /// Goes on by an outcome.
+    fn follow(&mut self, attempt: &Attempt, outcome: &str) -> Option<NodeIndex> {
+        let node = self.graph.node(attempt.node);
+        let next = node.edge(outcome);
+        if next.is_none() {
+            let message = format!("no edge leads on from {} by {outcome}", node.id);
+            // The step itself went well, and a retry would do it twice.
+            self.fail(attempt.node, None, Failure::fatal(NO_EDGE, &message));
+        }
+        next
+    }
+
+    /// Closes whatever the instance has still open, as it ends.
+    pub(super) fn close_waits(&mut self) {
+        self.write(Write::CloseWaits);
+        self.state.deadline = None;
+        self.state.signals.clear();
+    }
+
+    /// Ends the instance in failure.
+    pub(super) fn fail(&mut self, node: NodeIndex, step: Option<Attempt>, failure: Failure) {
+        self.close_waits();
+        let failure = Failure { retryable: false, ..failure };
+        self.state.life = Life::Failed { failure, node, step, at: self.now };
+    }
+
+    /// The step that the instance stands at has ended well.
+    pub(super) fn step_completed(&mut self, outcome: &Outcome, output: Json) {
+        let Some(attempt) = self.attempt().cloned() else { return };
+        self.move_step(StepMove::Ended(StepEnded {
+            status: EndStatus::Completed,
+            outcome: Some(outcome.clone()),
+            output: Some(output),
+            failure: None,
+        }));
+        let next = self.follow(&attempt, outcome.as_str());
+        self.walk(next);
+    }
+
+    /// The step that the instance stands at has failed: another attempt, the edge for it, or the instance's end.
+    pub(super) fn step_failed(&mut self, failure: Failure, timed_out: bool) {
+        let Some(attempt) = self.attempt().cloned() else { return };
+        let retry = &self.graph.node(attempt.node).retry;
+        let failures = attempt.attempt - attempt.lost;
+        if failure.retryable && failures < retry.max_attempts {
+            let pause = retry.pause(failures, self.chance);
+            self.move_step(StepMove::Ended(failed(None, failure)));
+            let from = self.now.checked_add(pause).unwrap_or(Timestamp::MAX);
+            self.queue(Attempt { attempt: attempt.attempt + 1, ..attempt }, from);
+            return;
+        }
+        let route = self.route(attempt.node, timed_out);
+        self.move_step(StepMove::Ended(failed(
+            route.as_ref().map(|(outcome, _)| outcome.clone()),
+            failure.clone(),
+        )));
+        let next = self.failed(attempt, failure, route.map(|(_, to)| to));
+        self.walk(next);
+    }
+
+    /// The lease of the held step has run out: another attempt, which is none of the node's own.
+    pub(super) fn lease_lost(&mut self) {
+        let Some(attempt) = self.attempt().cloned() else { return };
+        let lost = attempt.lost + 1;
+        let failure = Failure::new(Code::of("lease_lost"), "its holder fell silent", true);
+        if lost >= self.limits.lost_leases {
+            let message = format!("{lost} holders of this step fell silent");
+            self.step_failed(Failure::fatal("lease_lost", &message), false);
+            return;
+        }
+        self.move_step(StepMove::Ended(StepEnded {
+            status: EndStatus::Lost,
+            outcome: None,
+            output: None,
+            failure: Some(failure),
+        }));
+        self.queue(Attempt { attempt: attempt.attempt + 1, lost, ..attempt }, self.now);
+    }
+
+    /// Ends the step that the instance stands at without an outcome.
+    pub(super) fn cancel_step(&mut self) {
+        self.move_step(StepMove::Ended(StepEnded {
+            status: EndStatus::Cancelled,
+            outcome: None,
+            output: None,
+            failure: None,
+        }));
+    }
+}
+
+fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
+    StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
+}
+
+/// How long a value's JSON is.
+pub(super) fn json_bytes(json: &Json) -> usize {
+    /// Counts and throws away.
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // Neither the writer nor a JSON value can fail.
+    let _ = serde_json::to_writer(&mut count, json);
+    count.0
+}
