@@ -76,6 +76,11 @@ pub struct Job {
     pub auto_confirm: bool,
     /// Where the document is.
     pub source: Source,
+    /// When the run was created. A later run of the same node and edge has a later time, whatever the clocks did, so
+    /// that what all runs of a node share is written in their order. `None`: of a server that did not say so yet,
+    /// and older than every run that does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_created_at: Option<Timestamp>,
 }
 
 /// One artifact in the [`Manifest`].

@@ -1,6 +1,6 @@
 //! A request to generate, checked, and the row and message that it opens (G5).
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::keys::is_sha256;
 use crate::message::{JOB_SCHEMA, Job, JobPhase, Source};
@@ -182,6 +182,21 @@ fn job_of(run: &Run, phase: JobPhase, source: Source) -> Job {
         placement_target: run.placement_target.clone(),
         auto_confirm: run.auto_confirm == AutoConfirm::Auto,
         source,
+        run_created_at: Some(run.created_at),
+    }
+}
+
+impl Opening {
+    /// The same, but later than the last run of its node and edge: a clock that was set back, or is another
+    /// server's, must not put a run before one that had ended when this one was asked for.
+    #[must_use]
+    pub fn later_than(mut self, last: Timestamp) -> Self {
+        if self.run.created_at <= last {
+            let next = last.checked_add(SignedDuration::from_micros(1)).unwrap_or(last);
+            (self.run.created_at, self.run.updated_at) = (next, next);
+            self.job.run_created_at = Some(next);
+        }
+        self
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_exchange::Exchange;
-use heddle_store::{Store, StoreError, Tenant};
+use heddle_store::{Store, StoreError, TenantSeed};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -56,7 +56,7 @@ pub enum ServeError {
 /// seed ([`heddle_store::Tenants::ensure_tenant`]).
 async fn know_callers(config: &Config, store: &Store, now: Timestamp) -> Result<(), StoreError> {
     for caller in &config.callers {
-        let tenant = Tenant {
+        let tenant = TenantSeed {
             organization: caller.organization_id,
             name: format!("organization {}", caller.organization_id),
             projects: Vec::new(),

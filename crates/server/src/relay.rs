@@ -37,7 +37,7 @@ impl Relay {
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut failures = 0_u32;
         loop {
-            failures = match self.sweep().await {
+            failures = match self.sweep(&stop).await {
                 Ok(()) => 0,
                 Err(error) => {
                     let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -59,15 +59,18 @@ impl Relay {
         }
     }
 
-    /// Sends what is pending, page by page. A message that the queue will never take is passed over, so that it
-    /// holds up no other; it stays in the outbox.
-    async fn sweep(&self) -> Result<(), RelayError> {
+    /// Sends what is pending, page by page, until `stop` says so. A message that the queue will never take is noted
+    /// as dead: it holds up no other, and is not tried again.
+    async fn sweep(&self, stop: &watch::Receiver<bool>) -> Result<(), RelayError> {
         let mut after = None;
         loop {
             let page = self.outbox.pending(after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
             for message in &page {
+                if *stop.borrow() {
+                    return Ok(());
+                }
                 let span = tracing::info_span!("relay", run = %message.run);
                 self.send(message).instrument(span).await?;
             }
@@ -82,7 +85,13 @@ impl Relay {
                 tracing::debug!("sent");
             }
             Err(error @ (ExchangeError::Refused { .. } | ExchangeError::Damaged { .. })) => {
-                tracing::error!(%error, "the queue refuses the message for good");
+                let reason = error.to_string();
+                if self.outbox.mark_dead(message.id, &reason, self.clock.now()).await? {
+                    tracing::error!(
+                        reason,
+                        "the queue refuses the message for good: it is dead, and its run waits"
+                    );
+                }
             }
             Err(error @ ExchangeError::Backend { .. }) => return Err(RelayError::Queue(error)),
         }

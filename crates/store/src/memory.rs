@@ -5,13 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use heddle_generation::{
-    Command, Decision, Opening, OrganizationId, ProjectId, Run, RunId, Score, State, UserSub, decide,
+    Command, Decision, Edge, Opening, OrganizationId, ProjectId, Run, RunId, Score, State, UserSub, decide,
 };
 use jiff::Timestamp;
 
 use crate::{
     CreateError, Cursor, JobRows, Outbox, Outgoing, OutgoingId, Page, PageRequest, RunFilter, RunRows,
-    StoreError, Tenant, Tenants, Transition, TransitionError,
+    StoreError, TenantSeed, Tenants, Transition, TransitionError,
 };
 
 /// The adapter. Every call is one step under one lock.
@@ -26,12 +26,22 @@ struct Tables {
     users: BTreeSet<UserSub>,
     /// The visible runs: a deleted one is gone.
     runs: BTreeMap<RunId, Run>,
+    /// When the last run of each node was created, deleted ones included.
+    latest: BTreeMap<Fence, Timestamp>,
     outbox: BTreeMap<OutgoingId, Sending>,
+}
+
+/// What only one live run holds (G2).
+type Fence = (ProjectId, String, String, Edge);
+
+fn fence(run: &Run) -> Fence {
+    (run.project_id, run.figma_file_key.clone(), run.wf_node_id.clone(), run.edge)
 }
 
 struct Sending {
     message: Outgoing,
-    sent: bool,
+    /// Sent, or dead: nothing more is to be done with it.
+    done: bool,
 }
 
 impl MemoryStore {
@@ -47,9 +57,11 @@ impl MemoryStore {
 
 #[async_trait]
 impl RunRows for MemoryStore {
-    async fn create(&self, opening: &Opening) -> Result<(), CreateError> {
+    async fn create(&self, opening: &Opening) -> Result<Run, CreateError> {
         let mut tables = self.tables();
-        let Opening { run, job } = opening;
+        let latest = tables.latest.get(&fence(&opening.run)).copied();
+        let opening = latest.map_or_else(|| opening.clone(), |latest| opening.clone().later_than(latest));
+        let Opening { run, job } = &opening;
         if tables.projects.get(&run.project_id) != Some(&run.organization_id) {
             return Err(CreateError::UnknownProject {
                 organization: run.organization_id,
@@ -67,9 +79,10 @@ impl RunRows for MemoryStore {
             source: Box::new(error),
         })?;
         let id = OutgoingId(tables.outbox.last_key_value().map_or(0, |(last, _)| last.0) + 1);
-        tables.outbox.insert(id, Sending { message: Outgoing { id, run: run.id, body }, sent: false });
+        tables.outbox.insert(id, Sending { message: Outgoing { id, run: run.id, body }, done: false });
+        tables.latest.insert(fence(run), run.created_at);
         tables.runs.insert(run.id, run.clone());
-        Ok(())
+        Ok(opening.run)
     }
 
     async fn get(&self, organization: OrganizationId, id: RunId) -> Result<Option<Run>, StoreError> {
@@ -133,20 +146,24 @@ impl Outbox for MemoryStore {
     async fn pending(&self, after: Option<OutgoingId>, limit: u16) -> Result<Vec<Outgoing>, StoreError> {
         let after = after.unwrap_or(OutgoingId(0));
         let tables = self.tables();
-        let pending = tables.outbox.values().filter(|sending| !sending.sent && sending.message.id > after);
+        let pending = tables.outbox.values().filter(|sending| !sending.done && sending.message.id > after);
         Ok(pending.take(usize::from(limit)).map(|sending| sending.message.clone()).collect())
     }
 
     async fn mark_sent(&self, id: OutgoingId, _now: Timestamp) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let sending = tables.outbox.get_mut(&id);
-        Ok(sending.is_some_and(|sending| !std::mem::replace(&mut sending.sent, true)))
+        Ok(sending.is_some_and(|sending| !std::mem::replace(&mut sending.done, true)))
+    }
+
+    async fn mark_dead(&self, id: OutgoingId, _reason: &str, now: Timestamp) -> Result<bool, StoreError> {
+        self.mark_sent(id, now).await
     }
 }
 
 #[async_trait]
 impl Tenants for MemoryStore {
-    async fn ensure_tenant(&self, tenant: &Tenant, _now: Timestamp) -> Result<(), StoreError> {
+    async fn ensure_tenant(&self, tenant: &TenantSeed, _now: Timestamp) -> Result<(), StoreError> {
         let mut tables = self.tables();
         let foreign = |(project, _): &&(ProjectId, String)| {
             tables.projects.get(project).is_some_and(|owner| *owner != tenant.organization)
@@ -178,11 +195,7 @@ impl Tenants for MemoryStore {
 
 /// Whether a live run holds the fence that `run` needs (G2).
 fn fences(live: &Run, run: &Run) -> bool {
-    matches!(live.state, State::Processing { .. })
-        && live.project_id == run.project_id
-        && live.figma_file_key == run.figma_file_key
-        && live.wf_node_id == run.wf_node_id
-        && live.edge == run.edge
+    matches!(live.state, State::Processing { .. }) && fence(live) == fence(run)
 }
 
 fn place(cursor: Cursor) -> (Timestamp, RunId) {

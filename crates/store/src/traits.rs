@@ -17,8 +17,9 @@ pub const MAX_PAGE: u16 = 100;
 /// deleted one, is not there (G4, G13).
 #[async_trait]
 pub trait RunRows: Send + Sync {
-    /// Stores a new run's row and its first message, both or neither (G5).
-    async fn create(&self, opening: &Opening) -> Result<(), CreateError>;
+    /// Stores a new run's row and its first message, both or neither (G5), and gives the row as it is stored: later
+    /// than every run of the same node and edge before it ([`Opening::later_than`]).
+    async fn create(&self, opening: &Opening) -> Result<Run, CreateError>;
 
     /// The run, or `None`.
     async fn get(&self, organization: OrganizationId, id: RunId) -> Result<Option<Run>, StoreError>;
@@ -54,18 +55,21 @@ pub trait JobRows: Send + Sync {
 /// The messages that have yet to reach the queue, for the relay.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Up to `limit` unsent messages after the message `after`, oldest first.
+    /// Up to `limit` messages after the message `after` that are neither sent nor dead, oldest first.
     async fn pending(&self, after: Option<OutgoingId>, limit: u16) -> Result<Vec<Outgoing>, StoreError>;
 
     /// Notes that a message has been sent. `false`: it had been noted before.
     async fn mark_sent(&self, id: OutgoingId, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Notes that the queue will never take a message, and why. `false`: it had been sent, or noted, before.
+    async fn mark_dead(&self, id: OutgoingId, reason: &str, now: Timestamp) -> Result<bool, StoreError>;
 }
 
 /// The tenants, for start-up and for what needs a project and no run.
 #[async_trait]
 pub trait Tenants: Send + Sync {
     /// Makes sure that a tenant, its projects and these users are there. What is there already stays as it is.
-    async fn ensure_tenant(&self, tenant: &Tenant, now: Timestamp) -> Result<(), StoreError>;
+    async fn ensure_tenant(&self, tenant: &TenantSeed, now: Timestamp) -> Result<(), StoreError>;
 
     /// Whether the tenant has that project.
     async fn has_project(&self, organization: OrganizationId, project: ProjectId)
@@ -190,7 +194,7 @@ pub struct Outgoing {
 
 /// A tenant to be sure of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tenant {
+pub struct TenantSeed {
     /// Its id.
     pub organization: OrganizationId,
     /// Its name.

@@ -72,7 +72,7 @@ async fn a_race_for_the_fence_has_one_winner() {
     let (mut winners, mut told) = (Vec::new(), Vec::new());
     for racer in racers {
         match racer.await.unwrap() {
-            (id, Ok(())) => winners.push(id),
+            (id, Ok(_)) => winners.push(id),
             (_, Err(CreateError::AlreadyLive { id })) => told.push(id),
             (_, Err(error)) => panic!("{error}"),
         }
@@ -119,6 +119,45 @@ async fn rows_outlive_the_process() {
     let store = sqlite(folder.path());
     assert_eq!(store.runs.get(ONE, opening.run.id).await.unwrap(), Some(opening.run));
     assert_eq!(store.outbox.pending(None, 10).await.unwrap().len(), 1);
+}
+
+/// A database of the first schema keeps its rows and pending messages when it is brought to this one.
+#[tokio::test]
+async fn an_older_database_is_brought_forward() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.sqlite");
+    let (version, opening) = (1, opening(request(Edge::Des2wf, 10, "kept", "1:1"), 1, 0));
+    {
+        let older = rusqlite::Connection::open(&path).unwrap();
+        older.execute_batch(include_str!("../migrations/sqlite/0001_runs.sql")).unwrap();
+        let rest = "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, \
+                    applied_at TEXT NOT NULL) STRICT; INSERT INTO schema_version VALUES (1, 'runs', '')";
+        older.execute_batch(rest).unwrap();
+        older
+            .execute_batch(
+                "INSERT INTO organization VALUES (1, '', ''); INSERT INTO project VALUES (10, 1, '', ''); \
+                 INSERT INTO \"user\" VALUES ('ann', '')",
+            )
+            .unwrap();
+        let id = opening.run.id.to_string();
+        let row = "INSERT INTO wf2des (id, organization_id, project_id, figma_file_key, wf_node_id, screen_id, \
+                   trigger_surface, phase, edge, created_at, updated_at, created_by, updated_by) VALUES \
+                   (?1, 1, 10, 'kept', '1:1', '1:1', '0', '0', '1', ?2, ?2, 'ann', 'ann')";
+        older.execute(row, [&id, "2027-01-15T08:00:00.000000Z"]).unwrap();
+        let message = "INSERT INTO outbox (run_id, body, created_at) VALUES (?1, '{}', '')";
+        older.execute(message, [&id]).unwrap();
+    }
+    assert_eq!(migrate(&path, at(1)).unwrap().from, version);
+    let store = Store::of(Arc::new(SqliteStore::open(&path).unwrap()));
+    assert!(store.runs.get(ONE, opening.run.id).await.unwrap().is_some());
+    let pending = store.outbox.pending(None, 10).await.unwrap();
+    assert_eq!(pending.len(), 1);
+    assert!(store.outbox.mark_dead(pending[0].id, "because", at(2)).await.unwrap());
+    let reason: String = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT dead_reason FROM outbox", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(reason, "because");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use clap::Args;
 use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
 use heddle_server::{CallerConfig, Clock, Pages, WebhookSecret};
-use heddle_store::{SqliteStore, Store, Tenant, migrate};
+use heddle_store::{SqliteStore, Store, TenantSeed, migrate};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -207,7 +207,7 @@ fn callers(config: &Config) -> Result<(Vec<CallerConfig>, Option<PathBuf>), Fail
 }
 
 /// The default organization with the configured projects, and each other one that a caller belongs to.
-fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<Tenant> {
+fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<TenantSeed> {
     let mut organizations = vec![config.default_organization_id];
     organizations.extend(callers.iter().map(|caller| caller.organization_id.0));
     organizations.sort_unstable();
@@ -216,7 +216,7 @@ fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<Tenant> {
         let users =
             callers.iter().filter(|caller| caller.organization_id.0 == id).map(|caller| caller.user.clone());
         let projects = config.projects.iter().map(|(id, name)| (ProjectId(*id), name.clone()));
-        Tenant {
+        TenantSeed {
             organization: OrganizationId(id),
             name: if id == config.default_organization_id {
                 "Default".to_owned()

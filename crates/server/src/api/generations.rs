@@ -42,12 +42,11 @@ pub(crate) async fn create(
     let request = requested(body, &app.config.edges, &caller)?;
     let now = app.clock.now();
     let opening = open(request, &caller, new_run_id(now), now);
-    let run = &opening.run;
-    about(run.id);
-    app.store.runs.create(&opening).await?;
+    about(opening.run.id);
+    let run = app.store.runs.create(&opening).await?;
     app.wake_relay.notify_one();
     tracing::info!(edge = run.edge.name(), file = run.figma_file_key, node = run.wf_node_id, "run created");
-    let mut response = (StatusCode::CREATED, axum::Json(Generation::from(run))).into_response();
+    let mut response = (StatusCode::CREATED, axum::Json(Generation::from(&run))).into_response();
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/generations/{}", run.id)) {
         response.headers_mut().insert(header::LOCATION, location);
     }

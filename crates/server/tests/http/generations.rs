@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use heddle_generation::{OrganizationId, ProjectId, RunId};
-use heddle_store::{MemoryStore, Store, Tenant};
+use heddle_store::{MemoryStore, Store, TenantSeed};
 use serde_json::{Value, json};
 
 use crate::harness::{ANN, ANN_PLUGIN, Answer, BO, Call, Server, config, des2wf, seeded};
@@ -274,7 +274,7 @@ async fn every_miss_is_a_problem() {
 #[tokio::test]
 async fn a_configured_caller_can_sign() {
     let store = Store::of(Arc::new(MemoryStore::new()));
-    let tenant = Tenant {
+    let tenant = TenantSeed {
         organization: OrganizationId(1),
         name: String::new(),
         projects: vec![(ProjectId(10), String::new())],

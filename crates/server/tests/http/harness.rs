@@ -13,7 +13,7 @@ use heddle_generation::message::{
 };
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
 use heddle_server::{CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, serve};
-use heddle_store::{MemoryStore, Store, Tenant};
+use heddle_store::{MemoryStore, Store, TenantSeed};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -60,7 +60,7 @@ pub fn config() -> Config {
 pub async fn seeded() -> Store {
     let store = Store::of(Arc::new(MemoryStore::new()));
     for (organization, projects) in [(1, vec![10, 11]), (2, vec![20])] {
-        let tenant = Tenant {
+        let tenant = TenantSeed {
             organization: OrganizationId(organization),
             name: String::new(),
             projects: projects.into_iter().map(|id| (ProjectId(id), String::new())).collect(),

@@ -1,7 +1,7 @@
 //! Row first, queue second, and nothing is stranded between the two.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,6 +19,7 @@ struct Flaky {
     failures: AtomicU32,
     tries: AtomicU32,
     refuse: AtomicBool,
+    pause_ms: AtomicU64,
     row_was_first: AtomicBool,
 }
 
@@ -31,6 +32,7 @@ impl Flaky {
             failures: AtomicU32::new(failures),
             tries: AtomicU32::new(0),
             refuse: AtomicBool::new(false),
+            pause_ms: AtomicU64::new(0),
             row_was_first: AtomicBool::new(true),
         });
         exchange.queue = flaky.clone();
@@ -42,6 +44,7 @@ impl Flaky {
 impl Queue for Flaky {
     async fn send(&self, body: &[u8], delay: Duration) -> Result<(), ExchangeError> {
         self.tries.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(self.pause_ms.load(Ordering::SeqCst))).await;
         let job: Job = serde_json::from_slice(body).unwrap();
         let row = self.store.jobs.by_job(RunId::parse(&job.job_id).unwrap()).await.unwrap();
         self.row_was_first.fetch_and(row.is_some(), Ordering::SeqCst);
@@ -140,19 +143,49 @@ async fn a_new_run_rings() {
     assert_eq!(server.jobs(100).await.len(), 100);
 }
 
-/// A message that the queue will never take holds up no other, and stays to be found.
+/// A message that the queue will never take holds up no other, and is tried once.
 #[tokio::test]
 async fn a_refused_message_holds_up_no_other() {
     let store = seeded().await;
     let (flaky, exchange) = Flaky::new(&store, 0);
     flaky.refuse.store(true, Ordering::SeqCst);
     let server = Server::with(config(), store, exchange).await;
-    let stuck = server.created(&des2wf("1:1")).await;
+    let dead = server.created(&des2wf("1:1")).await;
     let id = server.created(&des2wf("1:2")).await;
     assert_eq!(server.jobs(1).await[0].job_id, id);
-    let pending = server.store.outbox.pending(None, 10).await.unwrap();
-    assert_eq!(pending.iter().map(|message| message.run.to_string()).collect::<Vec<_>>(), [stuck]);
+    drained(&server.store).await;
+    // Many polls later.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(flaky.tries.load(Ordering::SeqCst), 2, "one try for each message");
+    let run = server.get(&format!("/v1/generations/{dead}")).await.json();
+    assert_eq!(run["status"], "processing");
     let ready = server.send(Call::new("GET", "/readyz").token(ANN)).await.json();
-    assert_eq!(ready["outbox_waits"], true);
+    assert_eq!(ready["outbox_waits"], false);
     server.stop().await;
+}
+
+/// A relay that is asked to stop sees the message in its hand through, and takes no other: neither a long outbox nor
+/// a slow queue keeps the server from ending.
+#[tokio::test]
+async fn a_relay_stops_between_two_messages() {
+    let store = seeded().await;
+    let (_, broken) = Flaky::new(&store, u32::MAX);
+    let first = Server::with(config(), store.clone(), broken).await;
+    for node in 0..40 {
+        first.created(&des2wf(&format!("1:{node}"))).await;
+    }
+    first.stop().await;
+
+    let (flaky, exchange) = Flaky::new(&store, 0);
+    flaky.pause_ms.store(200, Ordering::SeqCst);
+    let second = Server::with(config(), store.clone(), exchange).await;
+    while flaky.tries.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // All forty would take eight seconds; `stop` waits for five.
+    second.stop().await;
+    let tries = flaky.tries.load(Ordering::SeqCst);
+    assert!(tries < 10, "{tries}");
+    let waiting = store.outbox.pending(None, 100).await.unwrap().len();
+    assert_eq!(waiting, 40 - tries as usize, "what was in hand was seen through");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heddle_generation::{OrganizationId, ProjectId, UserSub};
-use heddle_store::{SqliteStore, Store, Tenant, migrate};
+use heddle_store::{SqliteStore, Store, TenantSeed, migrate};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ async fn server(folder: &Path) -> Server {
     let rows = folder.join("rows.sqlite");
     migrate(&rows, Timestamp::UNIX_EPOCH).unwrap();
     let store = Store::of(Arc::new(SqliteStore::open(&rows).unwrap()));
-    let tenant = Tenant {
+    let tenant = TenantSeed {
         organization: OrganizationId(1),
         name: "one".to_owned(),
         projects: vec![(ProjectId(10), "ten".to_owned())],

@@ -46,6 +46,11 @@ pub(crate) mod sqlite {
     pub(crate) const LIVE: &str = "SELECT id FROM wf2des \
          WHERE project_id = ?1 AND figma_file_key = ?2 AND wf_node_id = ?3 AND edge = ?4 AND status = '0'";
 
+    /// When the last run of a node was created, deleted ones included. `?1` organization, `?2` project, `?3` file,
+    /// `?4` node, `?5` edge.
+    pub(crate) const LATEST: &str = "SELECT max(created_at) FROM wf2des WHERE organization_id = ?1 \
+         AND project_id = ?2 AND figma_file_key = ?3 AND wf_node_id = ?4 AND edge = ?5";
+
     /// `?1` id, `?2` organization.
     pub(crate) const GET: &str = concat!(
         "SELECT ",

@@ -11,7 +11,10 @@ use crate::StoreError;
 use crate::row::time_text;
 
 /// Every file, ascending; a file's version is its place, from 1. New ones are added at the end.
-const FILES: &[(&str, &str)] = &[("runs", include_str!("../../migrations/sqlite/0001_runs.sql"))];
+const FILES: &[(&str, &str)] = &[
+    ("runs", include_str!("../../migrations/sqlite/0001_runs.sql")),
+    ("dead_messages", include_str!("../../migrations/sqlite/0002_dead_messages.sql")),
+];
 
 const NEEDED: u32 = FILES.len() as u32;
 

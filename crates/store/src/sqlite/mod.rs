@@ -17,7 +17,7 @@ use crate::row::time_text;
 use crate::sql::outbox::sqlite as sql;
 use crate::{
     CreateError, JobRows, Outbox, Outgoing, OutgoingId, Page, PageRequest, RunFilter, RunRows, StoreError,
-    Tenant, Tenants, Transition, TransitionError,
+    TenantSeed, Tenants, Transition, TransitionError,
 };
 use connections::Connections;
 
@@ -58,6 +58,25 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// Changes one message of the outbox, if it is still pending.
+    async fn mark(
+        &self,
+        attempted: &'static str,
+        statement: &'static str,
+        params: impl rusqlite::Params + Send + 'static,
+    ) -> Result<bool, StoreError> {
+        let work = move |connection: &Connection| {
+            let changed = connection
+                .prepare_cached(statement)
+                .and_then(|mut statement| statement.execute(params))
+                .map_err(|error| failed(attempted, error))?;
+            Ok::<_, StoreError>(changed == 1)
+        };
+        self.write(attempted, work).await
+    }
+}
+
 /// The database's failure while something was attempted.
 fn failed(attempted: &'static str, error: rusqlite::Error) -> StoreError {
     StoreError::Backend { attempted, source: Box::new(error) }
@@ -65,7 +84,7 @@ fn failed(attempted: &'static str, error: rusqlite::Error) -> StoreError {
 
 #[async_trait]
 impl RunRows for SqliteStore {
-    async fn create(&self, opening: &Opening) -> Result<(), CreateError> {
+    async fn create(&self, opening: &Opening) -> Result<Run, CreateError> {
         let opening = opening.clone();
         self.write("create a run", move |connection| wf2des::create(connection, &opening)).await
     }
@@ -114,21 +133,18 @@ impl Outbox for SqliteStore {
     }
 
     async fn mark_sent(&self, id: OutgoingId, now: Timestamp) -> Result<bool, StoreError> {
-        const ATTEMPTED: &str = "note that a message was sent";
-        let work = move |connection: &Connection| {
-            let changed = connection
-                .prepare_cached(sql::MARK_SENT)
-                .and_then(|mut statement| statement.execute(params![id.0, time_text(now)]))
-                .map_err(|error| failed(ATTEMPTED, error))?;
-            Ok::<_, StoreError>(changed == 1)
-        };
-        self.write(ATTEMPTED, work).await
+        self.mark("note that a message was sent", sql::MARK_SENT, (id.0, time_text(now))).await
+    }
+
+    async fn mark_dead(&self, id: OutgoingId, reason: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let params = (id.0, time_text(now), reason.to_owned());
+        self.mark("note that a message is dead", sql::MARK_DEAD, params).await
     }
 }
 
 #[async_trait]
 impl Tenants for SqliteStore {
-    async fn ensure_tenant(&self, tenant: &Tenant, now: Timestamp) -> Result<(), StoreError> {
+    async fn ensure_tenant(&self, tenant: &TenantSeed, now: Timestamp) -> Result<(), StoreError> {
         let tenant = tenant.clone();
         self.write("seed a tenant", move |connection| tenants::ensure(connection, &tenant, now)).await
     }

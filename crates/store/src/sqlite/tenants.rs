@@ -7,9 +7,9 @@ use rusqlite::{Connection, Params, params};
 use super::failed;
 use crate::row::time_text;
 use crate::sql::tenant::sqlite as sql;
-use crate::{StoreError, Tenant};
+use crate::{StoreError, TenantSeed};
 
-pub(super) fn ensure(connection: &Connection, tenant: &Tenant, now: Timestamp) -> Result<(), StoreError> {
+pub(super) fn ensure(connection: &Connection, tenant: &TenantSeed, now: Timestamp) -> Result<(), StoreError> {
     let now = time_text(now);
     let organization = tenant.organization.0;
     execute(connection, sql::ENSURE_ORGANIZATION, params![organization, tenant.name, now])?;

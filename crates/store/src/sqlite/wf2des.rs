@@ -14,8 +14,12 @@ use crate::sql::outbox::sqlite as outbox_sql;
 use crate::sql::wf2des::sqlite as sql;
 use crate::{CreateError, Page, PageRequest, RunFilter, StoreError, Transition, TransitionError};
 
-pub(super) fn create(connection: &Connection, opening: &Opening) -> Result<(), CreateError> {
-    let Opening { run, job } = opening;
+pub(super) fn create(connection: &Connection, opening: &Opening) -> Result<Run, CreateError> {
+    let opening = match latest(connection, &opening.run)? {
+        Some(latest) => opening.clone().later_than(latest),
+        None => opening.clone(),
+    };
+    let Opening { run, job } = &opening;
     if !tenants::has_project(connection, run.organization_id, run.project_id)? {
         return Err(CreateError::UnknownProject {
             organization: run.organization_id,
@@ -29,7 +33,24 @@ pub(super) fn create(connection: &Connection, opening: &Opening) -> Result<(), C
         return Err(CreateError::AlreadyLive { id: live(connection, run)? });
     }
     send(connection, run, job)?;
-    Ok(())
+    Ok(opening.run)
+}
+
+/// When the last run of the node of `run` was created.
+fn latest(connection: &Connection, run: &Run) -> Result<Option<Timestamp>, StoreError> {
+    let params =
+        params![run.organization_id.0, run.project_id.0, run.figma_file_key, run.wf_node_id, run.edge.code()];
+    let latest: Option<String> = connection
+        .prepare_cached(sql::LATEST)
+        .and_then(|mut statement| statement.query_row(params, |row| row.get(0)))
+        .map_err(|error| failed("find the last run of a node", error))?;
+    let bad = |text: String| StoreError::BadRow {
+        table: "wf2des",
+        column: "created_at",
+        id: text,
+        reason: "is no time".to_owned(),
+    };
+    latest.map(|text| text.parse().map_err(|_| bad(text))).transpose()
 }
 
 /// Inserts a row; 0 where the fence forbids it.
@@ -255,14 +276,14 @@ mod tests {
     use heddle_generation::{ProjectId, Requester, RunRequest, State, TriggerSurface, open};
 
     use super::*;
-    use crate::Tenant;
+    use crate::TenantSeed;
 
     fn database() -> (tempfile::TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.sqlite");
         super::super::migrate(&path, Timestamp::UNIX_EPOCH).unwrap();
         let connection = super::super::connections::prepared(Connection::open(path).unwrap()).unwrap();
-        let tenant = Tenant {
+        let tenant = TenantSeed {
             organization: OrganizationId(1),
             name: "one".to_owned(),
             projects: vec![(ProjectId(7), "seven".to_owned())],
@@ -327,6 +348,8 @@ mod tests {
         }
         let live = plan(&connection, sql::LIVE);
         assert!(live.contains("wf2des_open_generation_uq"), "{live}");
+        let latest = plan(&connection, sql::LATEST);
+        assert!(latest.starts_with(&format!("{by_file})")), "{latest}");
         let pending = plan(&connection, outbox_sql::PENDING);
         assert!(pending.contains("outbox_pending_idx"), "{pending}");
     }

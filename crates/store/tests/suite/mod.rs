@@ -9,7 +9,7 @@ use heddle_generation::{
     RunId, RunRequest, Score, ScoreValue, State, Status, TriggerSurface, UserSub, open,
 };
 use heddle_store::{
-    CreateError, MAX_PAGE, Page, PageRequest, RunFilter, Store, StoreError, Tenant, Transition,
+    CreateError, MAX_PAGE, Page, PageRequest, RunFilter, Store, StoreError, TenantSeed, Transition,
     TransitionError,
 };
 use jiff::Timestamp;
@@ -61,7 +61,7 @@ pub fn done(score: Option<f64>, attempt: u32) -> Command {
 /// Two tenants: organization 1 with projects 10 and 11, organization 2 with project 20.
 pub async fn seed(store: &Store) {
     for (organization, projects) in [(ONE, vec![10, 11]), (TWO, vec![20])] {
-        let tenant = Tenant {
+        let tenant = TenantSeed {
             organization,
             name: format!("organization {organization}"),
             projects: projects.into_iter().map(|id| (ProjectId(id), format!("project {id}"))).collect(),
@@ -73,8 +73,7 @@ pub async fn seed(store: &Store) {
 }
 
 async fn create(store: &Store, opening: &Opening) -> Run {
-    store.runs.create(opening).await.unwrap();
-    opening.run.clone()
+    store.runs.create(opening).await.unwrap()
 }
 
 async fn applied(store: &Store, run: &Run, command: &Command, second: i64) -> Run {
@@ -96,6 +95,7 @@ pub async fn conforms(store: &Store) {
     tenants(store).await;
     a_run_is_kept_as_it_was_opened(store).await;
     the_fence(store).await;
+    runs_of_a_node_are_in_order(store).await;
     tenants_do_not_see_each_other(store).await;
     reports(store).await;
     deletion(store).await;
@@ -108,7 +108,7 @@ async fn tenants(store: &Store) {
     assert!(store.tenants.has_project(ONE, ProjectId(10)).await.unwrap());
     assert!(!store.tenants.has_project(ONE, ProjectId(20)).await.unwrap());
     assert!(!store.tenants.has_project(OrganizationId(3), ProjectId(10)).await.unwrap());
-    let thief = Tenant {
+    let thief = TenantSeed {
         organization: TWO,
         name: "two".to_owned(),
         projects: vec![(ProjectId(10), "stolen".to_owned())],
@@ -167,6 +167,30 @@ async fn the_fence(store: &Store) {
 
     applied(store, &first, &Command::Cancel, 8).await;
     create(store, &again).await;
+}
+
+/// The runs of one node and edge are created one after the other by their times, whatever the clocks say, and their
+/// messages carry those times; a deleted run counts, and another node's doesn't.
+async fn runs_of_a_node_are_in_order(store: &Store) {
+    let on_node = |node, number, second| opening(request(Edge::Des2wf, 10, "order", node), number, second);
+    let first = create(store, &on_node("1:1", 150, 100)).await;
+    assert_eq!(first.created_at, at(100));
+    applied(store, &first, &Command::Cancel, 101).await;
+    let mut last = first;
+    for (number, second) in [(151, 100), (152, 40), (153, 99)] {
+        let run = create(store, &on_node("1:1", number, second)).await;
+        assert!(run.created_at > last.created_at && run.updated_at == run.created_at);
+        assert!(run.created_at < at(101), "no later than need be");
+        assert_eq!(store.runs.get(ONE, run.id).await.unwrap(), Some(run.clone()));
+        let pending = store.outbox.pending(None, 1000).await.unwrap();
+        let message = pending.iter().find(|message| message.run == run.id).unwrap();
+        let job: Job = serde_json::from_str(&message.body).unwrap();
+        assert_eq!(job.run_created_at, Some(run.created_at));
+        applied(store, &run, &Command::Delete, second).await;
+        last = run;
+    }
+    assert_eq!(create(store, &on_node("1:1", 154, 200)).await.created_at, at(200));
+    assert_eq!(create(store, &on_node("1:2", 155, 50)).await.created_at, at(50));
 }
 
 /// proves G4: another tenant's run is not there: not read, not listed, not changed.
@@ -324,4 +348,14 @@ async fn the_outbox(store: &Store) {
     assert!(store.outbox.mark_sent(first[0].id, at(9000)).await.unwrap());
     assert!(!store.outbox.mark_sent(first[0].id, at(9001)).await.unwrap(), "once");
     assert_eq!(store.outbox.pending(None, 1000).await.unwrap(), pending[1..]);
+
+    // What the queue will never take is out of the way, and stays so.
+    assert!(store.outbox.mark_dead(pending[1].id, "too long", at(9002)).await.unwrap());
+    assert!(!store.outbox.mark_dead(pending[1].id, "too long", at(9003)).await.unwrap(), "once");
+    assert!(!store.outbox.mark_sent(pending[1].id, at(9003)).await.unwrap(), "the dead are not sent");
+    assert!(
+        !store.outbox.mark_dead(pending[0].id, "too long", at(9003)).await.unwrap(),
+        "the sent don't die"
+    );
+    assert_eq!(store.outbox.pending(None, 1000).await.unwrap(), pending[2..]);
 }

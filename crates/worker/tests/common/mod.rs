@@ -38,6 +38,7 @@ pub fn job(job_id: &str, attempt: u32) -> Job {
         placement_target: None,
         auto_confirm: false,
         source: Source::Figma,
+        run_created_at: None,
     }
 }
 
