@@ -49,19 +49,21 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// What the wireframe says for each source text.
-    pub fn said(&self) -> HashMap<&str, &str> {
-        let mut said = HashMap::new();
+    /// What the wireframe says for each source text; more than one thing where a file repeats an id.
+    pub fn said(&self) -> HashMap<&str, Vec<&str>> {
+        let mut said: HashMap<&str, Vec<&str>> = HashMap::new();
         for node in &self.wireframe.nodes {
             match &node.kind {
                 NodeKind::Text { characters, .. } => {
-                    said.extend(node.source_ids.iter().map(|id| (id.as_str(), characters.as_str())));
+                    for id in &node.source_ids {
+                        said.entry(id).or_default().push(characters);
+                    }
                 }
                 NodeKind::Instance(instance) => {
                     for write in &instance.texts {
-                        said.extend(
-                            write.source_ids.iter().map(|id| (id.as_str(), write.characters.as_str())),
-                        );
+                        for id in &write.source_ids {
+                            said.entry(id).or_default().push(&write.characters);
+                        }
                     }
                 }
                 _ => {}
@@ -83,6 +85,7 @@ pub fn assemble(outline: &Outline<'_, '_>, kit: &Kit, graphics: Classification) 
         regions: Vec::new(),
         warnings: Warnings::default(),
         origin: frame.bounds,
+        ids: HashMap::new(),
     };
     builder.frame(outline.frame, None);
     let Builder { selector, graphics, nodes, regions, warnings, .. } = builder;
@@ -118,6 +121,8 @@ struct Builder<'o, 'd, 'a, 'k> {
     regions: Vec<ComponentRegion>,
     warnings: Warnings,
     origin: Rect,
+    /// How often each id has been given.
+    ids: HashMap<String, u32>,
 }
 
 impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
@@ -136,8 +141,15 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
 
     fn push(&mut self, index: NodeIndex, parent: Option<usize>, suffix: &str, kind: NodeKind) -> usize {
         let source = self.source(index);
+        let mut id = format!("wf:{}{suffix}", source.id);
+        // A file that repeats an id still gets ids of its own here.
+        let repeats = self.ids.entry(id.clone()).or_insert(0);
+        *repeats += 1;
+        if *repeats > 1 {
+            id = format!("{id}~{repeats}");
+        }
         self.nodes.push(Node {
-            id: format!("wf:{}{suffix}", source.id),
+            id,
             parent: parent.map(|at| self.nodes[at].id.clone()),
             parent_at: parent,
             name: source.name.to_string(),
@@ -386,15 +398,13 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
             });
         }
         instance.cleared = cleared(row, &slots);
-        let id = format!("wf:{}", source.id);
         // Artwork finds its icon in the order of reading.
         let mut icons = row.icons(&instance.cleared).into_iter();
         let mut graphics = self.outline.graphics_below(index);
         sort_for_reading(&mut graphics, |graphic| self.place(self.source(*graphic).bounds));
-        for graphic in graphics {
+        for graphic in &graphics {
             let icon = icons.next();
-            let Some(appearance) = self.graphics.get_mut(&graphic) else { continue };
-            appearance.covered_by = Some(id.clone());
+            let Some(appearance) = self.graphics.get_mut(graphic) else { continue };
             appearance.rendered_kind = Some(match icon {
                 Some(nested) if appearance.action == Action::Preserve => {
                     let source_id = appearance.node_id.clone();
@@ -410,7 +420,12 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
             fit: instance.fit,
             weight: weight(source),
         });
-        self.push(index, Some(parent), "", NodeKind::Instance(instance));
+        let at = self.push(index, Some(parent), "", NodeKind::Instance(instance));
+        for graphic in graphics {
+            if let Some(appearance) = self.graphics.get_mut(&graphic) {
+                appearance.covered_by = Some(self.nodes[at].id.clone());
+            }
+        }
     }
 }
 

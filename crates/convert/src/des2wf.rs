@@ -231,12 +231,15 @@ pub fn convert(
     Ok(Conversion { wireframe, result, parse_json })
 }
 
-fn ledger(outline: &Outline<'_, '_>, said: &HashMap<&str, &str>) -> TextLedger {
+fn ledger(outline: &Outline<'_, '_>, said: &HashMap<&str, Vec<&str>>) -> TextLedger {
     let lost: Vec<String> = outline
         .texts
         .iter()
         .map(|index| outline.node(*index))
-        .filter(|node| said.get(node.id.as_ref()).copied() != node.characters())
+        .filter(|node| {
+            let says = node.characters().unwrap_or_default();
+            !said.get(node.id.as_ref()).is_some_and(|said| said.contains(&says))
+        })
         .map(|node| node.id.to_string())
         .collect();
     let seen = outline.texts.len();

@@ -240,13 +240,14 @@ impl<'m, 'd, 'a> MatchUp<'m, 'd, 'a> {
     }
 }
 
-fn text(outline: &Outline<'_, '_>, said: &HashMap<&str, &str>) -> Option<f64> {
+fn text(outline: &Outline<'_, '_>, said: &HashMap<&str, Vec<&str>>) -> Option<f64> {
     let (mut sum, mut total) = (0.0, 0.0);
     for index in &outline.texts {
         let node = outline.node(*index);
         let says = node.characters().unwrap_or_default();
         let length = normalized(says).chars().count() as f64;
-        sum += length * said.get(node.id.as_ref()).map_or(0.0, |said| character_f1(says, said));
+        let found = said.get(node.id.as_ref()).map(Vec::as_slice).unwrap_or_default();
+        sum += length * found.iter().map(|said| character_f1(says, said)).fold(0.0, f64::max);
         total += length;
     }
     (total > 0.0).then(|| sum / total)

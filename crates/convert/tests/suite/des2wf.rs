@@ -272,6 +272,21 @@ fn a_kit_without_components_and_a_frame_without_content_are_refused() {
 }
 
 #[test]
+fn repeated_ids_lose_nothing_and_stay_apart() {
+    // proves D10
+    let twice = [
+        text("x", "One", rect(20.0, 20.0, 80.0, 20.0)),
+        text("x", "Two", rect(20.0, 60.0, 80.0, 20.0)),
+        button("x", "Three", 100.0),
+    ];
+    let made = run(&frame(&twice));
+    assert_eq!(said(&made), ["One", "Two", "Three"]);
+    assert!(made.result.text.lost.is_empty() && made.result.score.parts.text == Some(1.0));
+    let ids: Vec<_> = made.wireframe.nodes.iter().map(|n| n.id.as_str()).collect();
+    assert_eq!(ids, ["wf:1:0", "wf:x", "wf:x~2", "wf:x~3"]);
+}
+
+#[test]
 fn a_hidden_frame_is_converted_when_it_is_asked_for() {
     let mut screen = frame(&[text("1:2", "Hello", rect(20.0, 20.0, 80.0, 20.0))]);
     screen["visible"] = json!(false);
