@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::ExchangeError;
+use crate::{ExchangeError, ORDER_FIELD};
 
 /// Longest message, in bytes (SQS).
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
@@ -24,6 +24,8 @@ pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 pub const MAX_DOCUMENT_DEPTH: usize = 100;
 /// Longest document id, in bytes.
 pub const MAX_DOCUMENT_ID_BYTES: usize = 400;
+/// Longest place in an order of writers, in bytes.
+pub const MAX_ORDER_BYTES: usize = 200;
 /// Longest collection name, in bytes.
 pub const MAX_COLLECTION_BYTES: usize = 100;
 /// Most documents in one page of [`find`](crate::Documents::find).
@@ -101,6 +103,45 @@ pub fn check_attempt(attempt: u32) -> Result<(), ExchangeError> {
     Ok(())
 }
 
+/// Checks a place in an order of writers: 1 to [`MAX_ORDER_BYTES`] bytes without control characters.
+pub fn check_order(order: &str) -> Result<(), ExchangeError> {
+    if order.is_empty() || order.len() > MAX_ORDER_BYTES || order.chars().any(char::is_control) {
+        return refused(format!(
+            "a place of {} bytes in an order of writers; it takes 1 to {MAX_ORDER_BYTES} bytes without control characters",
+            order.len()
+        ));
+    }
+    Ok(())
+}
+
+/// Checks a document's shape, and returns its length in bytes of JSON, to be compared with [`MAX_DOCUMENT_BYTES`]
+/// before anything is written.
+pub fn measure_document(document: &Value) -> Result<usize, ExchangeError> {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    if !document.is_object() {
+        return refused("a document that is no JSON object");
+    }
+    if !shallower_than(document, MAX_DOCUMENT_DEPTH) {
+        return refused(format!(
+            "a document nested deeper than {MAX_DOCUMENT_DEPTH}; keep trees as flat lists"
+        ));
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, document).map_err(|error| ExchangeError::Refused {
+        reason: format!("a document that is no JSON ({error})"),
+    })?;
+    Ok(counter.0)
+}
+
 /// Checks the filter of a [`find`](crate::Documents::find): scalars only, so that every backend compares alike.
 pub fn check_filter(equals: &[(&str, Value)], limit: usize) -> Result<(), ExchangeError> {
     if limit == 0 || limit > MAX_PAGE {
@@ -137,18 +178,34 @@ pub(crate) struct Prepared {
     pub(crate) document: Value,
 }
 
-/// Checks a document and gives it its `_id` and, where it is fenced, its `attempt`.
+/// Under what a document is written.
+#[derive(Clone, Copy)]
+pub(crate) enum Guard<'a> {
+    None,
+    Attempt(u32),
+    Order(&'a str),
+}
+
+/// Checks a document and gives it its `_id` and, where it is fenced or ordered, its `attempt` or place.
 pub(crate) fn prepare_document(
     collection: &str,
     id: &str,
-    attempt: Option<u32>,
+    guard: Guard<'_>,
     mut document: Value,
 ) -> Result<Prepared, ExchangeError> {
     check_collection(collection)?;
     check_document_id(id)?;
-    if let Some(attempt) = attempt {
-        check_attempt(attempt)?;
-    }
+    let stated = match guard {
+        Guard::None => None,
+        Guard::Attempt(attempt) => {
+            check_attempt(attempt)?;
+            Some(("attempt", Value::from(attempt)))
+        }
+        Guard::Order(order) => {
+            check_order(order)?;
+            Some((ORDER_FIELD, Value::from(order)))
+        }
+    };
     if !shallower_than(&document, MAX_DOCUMENT_DEPTH) {
         return refused(format!(
             "the document {id} of {collection}: nested deeper than {MAX_DOCUMENT_DEPTH}; keep trees as flat lists"
@@ -164,15 +221,15 @@ pub(crate) fn prepare_document(
         Some(stated) if stated.as_str() == Some(id) => {}
         Some(stated) => return refused(format!("the document {id} of {collection}: its _id is {stated}")),
     }
-    if let Some(attempt) = attempt {
-        match fields.get("attempt") {
+    if let Some((field, value)) = stated {
+        match fields.get(field) {
             None => {
-                fields.insert("attempt".to_owned(), Value::from(attempt));
+                fields.insert(field.to_owned(), value);
             }
-            Some(stated) if stated.as_u64() == Some(u64::from(attempt)) => {}
+            Some(stated) if *stated == value => {}
             Some(stated) => {
                 return refused(format!(
-                    "the document {id} of {collection}: its attempt is {stated}, not {attempt}"
+                    "the document {id} of {collection}: its {field} is {stated}, not {value}"
                 ));
             }
         }
@@ -210,12 +267,20 @@ mod tests {
         for _ in 0..100 {
             value = serde_json::json!({ "inner": value });
         }
-        prepare_document("things", "deepest", None, value.clone()).unwrap();
+        prepare_document("things", "deepest", Guard::None, value.clone()).unwrap();
         let deeper = serde_json::json!({ "inner": value });
+        assert!(measure_document(&value).is_ok() && measure_document(&deeper).is_err());
         assert!(matches!(
-            prepare_document("things", "too deep", None, deeper),
+            prepare_document("things", "too deep", Guard::None, deeper),
             Err(ExchangeError::Refused { .. })
         ));
+    }
+
+    #[test]
+    fn a_document_is_measured_as_it_is_written() {
+        let document = serde_json::json!({ "text": "日本 \"quoted\" \u{0}", "list": [1, 2.5, null] });
+        assert_eq!(measure_document(&document).unwrap(), document.to_string().len());
+        assert!(measure_document(&serde_json::json!([])).is_err());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::limits::{self, Prepared};
-use crate::{Delivery, Documents, Exchange, ExchangeError, Fenced, Objects, Queue};
+use crate::limits::{self, Guard, Prepared};
+use crate::{Delivery, Documents, Exchange, ExchangeError, Fenced, ORDER_FIELD, Objects, Ordered, Queue};
 
 /// A new, empty exchange.
 pub fn open() -> Exchange {
@@ -128,7 +128,7 @@ impl Documents for MemoryDocuments {
     }
 
     async fn put(&self, collection: &str, id: &str, document: Value) -> Result<(), ExchangeError> {
-        let prepared = limits::prepare_document(collection, id, None, document)?;
+        let prepared = limits::prepare_document(collection, id, Guard::None, document)?;
         lock(&self.collections).insert((collection.to_owned(), id.to_owned()), prepared);
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Documents for MemoryDocuments {
         attempt: u32,
         document: Value,
     ) -> Result<Fenced, ExchangeError> {
-        let prepared = limits::prepare_document(collection, id, Some(attempt), document)?;
+        let prepared = limits::prepare_document(collection, id, Guard::Attempt(attempt), document)?;
         let key = (collection.to_owned(), id.to_owned());
         let mut collections = lock(&self.collections);
         let fenced = Fenced::judge(collections.get(&key).map(|stored| stored.attempt), attempt);
@@ -148,6 +148,24 @@ impl Documents for MemoryDocuments {
             collections.insert(key, prepared);
         }
         Ok(fenced)
+    }
+
+    async fn put_ordered(
+        &self,
+        collection: &str,
+        id: &str,
+        order: &str,
+        document: Value,
+    ) -> Result<Ordered, ExchangeError> {
+        let prepared = limits::prepare_document(collection, id, Guard::Order(order), document)?;
+        let key = (collection.to_owned(), id.to_owned());
+        let mut collections = lock(&self.collections);
+        let stored = collections.get(&key).and_then(|stored| stored.document[ORDER_FIELD].as_str());
+        let ordered = Ordered::judge(stored, order);
+        if ordered == Ordered::Written {
+            collections.insert(key, prepared);
+        }
+        Ok(ordered)
     }
 
     async fn remove(&self, collection: &str, id: &str) -> Result<bool, ExchangeError> {

@@ -1,21 +1,21 @@
 //! The two registries of components, each bound to its own collection (D6), and which of their entries are current.
 //!
-//! A sweep writes entries whose `lineage.source_file` and `lineage.source_hash` say where they come from, and marks
-//! the file in `project_figma_file`:
+//! A sweep writes entries whose lineage says where they come from (`source_file`, `source_hash`) and what made them
+//! (`processor_version`), and marks the file in `project_figma_file`:
 //!
 //! ```json
 //! { "_id": "7_hK3jd", "project_id": 7, "file_key": "hK3jd",
-//!   "registries": { "kit": { "registered": "<sha256>", "sweeping": null, "swept_at": "…", "entries": 25 } } }
+//!   "registries": { "kit": { "registered": "<sha256>", "processor": "sweep@1.0", "sweeping": null,
+//!                            "swept_at": "…", "entries": 25 } } }
 //! ```
 //!
-//! An entry is current while its file is registered with the very hash that it came from, or is being swept with it.
-//! Everything else is stale: still there, never loaded. So a swapped kit takes effect on the next run, a sweep that
+//! An entry is current while its file is registered with the very hash and processor that it came from, or is being
+//! swept with them; a mark that names no processor, of an older sweep, takes any. Everything else is stale: still there, never loaded. So a swapped kit takes effect on the next run, a sweep that
 //! was cut off leaves the old and new entries usable side by side, and nothing has to be deleted. A project without
 //! any mark (its registry was filled by other means) uses all its entries.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::keys;
@@ -24,7 +24,8 @@ use crate::{Collections, Documents, ExchangeError, find_all};
 /// Most entries of one registry in one project.
 pub const MAX_ENTRIES: usize = 20_000;
 
-/// Which registry: the three facts in which the wireframe kit and the design system differ (D6).
+/// Which registry, with the facts in which the wireframe kit and the design system differ (D6): collection and
+/// identity. The third, the semantic enrichment of the design system, is not built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The wireframe kit, in `wireframe_component`.
@@ -63,11 +64,6 @@ impl Target {
             _ => keys::node_composite(project_id, file_key, node_id),
         }
     }
-
-    /// Whether the semantic enrichment pass applies: never to a kit, whose atoms are named by their own shape.
-    pub const fn is_enriched(self) -> bool {
-        matches!(self, Self::Design)
-    }
 }
 
 /// A registry as a run sees it.
@@ -79,14 +75,31 @@ pub struct Loaded {
     pub stale: usize,
 }
 
-/// The accepted hashes by file key; `None` where the project has no marks.
-type Marks = Option<BTreeMap<String, BTreeSet<String>>>;
+/// One version of a library file: what its entries are made from, and by what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileVersion<'a> {
+    /// The file's key in Figma.
+    pub key: &'a str,
+    /// The SHA-256 of its bytes, in hex.
+    pub hash: &'a str,
+    /// The version of the sweep: another one may make something else of the same bytes.
+    pub processor: &'a str,
+}
+
+/// The accepted hashes by file key, each with its processor where the mark names one; `None` where the project has no
+/// marks.
+type Marks = Option<BTreeMap<String, Vec<(String, Option<String>)>>>;
 
 fn is_current(marks: &Marks, entry: &Value) -> bool {
     let Some(marks) = marks else { return true };
     let lineage = &entry["lineage"];
     match (lineage["source_file"].as_str(), lineage["source_hash"].as_str()) {
-        (Some(file), Some(hash)) => marks.get(file).is_some_and(|accepted| accepted.contains(hash)),
+        (Some(file), Some(hash)) => marks.get(file).is_some_and(|accepted| {
+            accepted.iter().any(|(accepted, processor)| {
+                let made_by = lineage["processor_version"].as_str();
+                accepted == hash && processor.as_deref().is_none_or(|processor| made_by == Some(processor))
+            })
+        }),
         _ => false,
     }
 }
@@ -111,8 +124,12 @@ impl Registry<'_> {
             .iter()
             .filter_map(|file| {
                 let mark = file["registries"].get(self.target.name())?;
-                let accepted = ["registered", "sweeping"].iter().filter_map(|field| mark[field].as_str());
-                Some((file["file_key"].as_str()?.to_owned(), accepted.map(str::to_owned).collect()))
+                let accepted = |(hash, processor): (&str, &str)| {
+                    Some((mark[hash].as_str()?.to_owned(), mark[processor].as_str().map(str::to_owned)))
+                };
+                let versions = [("registered", "processor"), ("sweeping", "sweeping_processor")];
+                let accepted = versions.into_iter().filter_map(accepted).collect();
+                Some((file["file_key"].as_str()?.to_owned(), accepted))
             })
             .collect();
         Ok((!marked.is_empty()).then_some(marked))
@@ -138,35 +155,6 @@ impl Registry<'_> {
         Ok(Loaded { stale: before - entries.len(), entries })
     }
 
-    /// What the setup view says of the registry (D7).
-    pub async fn summary(&self) -> Result<Summary, ExchangeError> {
-        let Loaded { entries, stale } = self.load().await?;
-        let filled = |entry: &Value, field: &str| match &entry[field] {
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(fields) => !fields.is_empty(),
-            _ => false,
-        };
-        let count = |holds: &dyn Fn(&Value) -> bool| entries.iter().filter(|entry| holds(entry)).count();
-        let has_slots = |entry: &Value| {
-            filled(entry, "text_slots")
-                || entry["variants"]
-                    .as_array()
-                    .is_some_and(|all| all.iter().any(|one| filled(one, "text_slots")))
-        };
-        Ok(Summary {
-            entries: entries.len(),
-            with_node_id: count(&|entry| filled(entry, "component_node_id")),
-            with_publish_key: count(&|entry| filled(entry, "component_key")),
-            with_variant_axes: count(&|entry| filled(entry, "variant_properties")),
-            with_text_slots: count(&has_slots),
-            unreachable: count(&|entry| {
-                !filled(entry, "component_node_id") && !filled(entry, "component_key")
-            }),
-            stale,
-        })
-    }
-
     /// Changes this registry's mark on a file, leaving everything else that others keep there.
     async fn mark(&self, file_key: &str, change: impl FnOnce(&mut Value)) -> Result<(), ExchangeError> {
         let collection = &self.collections.project_figma_file;
@@ -181,38 +169,42 @@ impl Registry<'_> {
         self.documents.put(collection, &id, file).await
     }
 
-    /// Whether the last finished sweep of the file had this very hash: then there is nothing to do.
-    pub async fn is_registered(&self, file_key: &str, source_hash: &str) -> Result<bool, ExchangeError> {
-        let id = keys::project_file_id(self.project_id, file_key);
-        let file = self.documents.get(&self.collections.project_figma_file, &id).await?.unwrap_or_default();
-        let mark = &file["registries"][self.target.name()];
-        Ok(mark["registered"].as_str() == Some(source_hash) && mark["sweeping"].is_null())
+    /// Whether the last finished sweep of the file was of this very version: then there is nothing to do.
+    pub async fn is_registered(&self, file: FileVersion<'_>) -> Result<bool, ExchangeError> {
+        let id = keys::project_file_id(self.project_id, file.key);
+        let found = self.documents.get(&self.collections.project_figma_file, &id).await?.unwrap_or_default();
+        let mark = &found["registries"][self.target.name()];
+        Ok(mark["registered"].as_str() == Some(file.hash)
+            && mark["processor"].as_str() == Some(file.processor)
+            && mark["sweeping"].is_null())
     }
 
-    /// Marks the file as being swept: entries with this hash are current from here on.
-    pub async fn begin_sweep(&self, file_key: &str, source_hash: &str) -> Result<(), ExchangeError> {
-        self.mark(file_key, |mark| {
+    /// Marks the file as being swept: entries of this version are current from here on.
+    pub async fn begin_sweep(&self, file: FileVersion<'_>) -> Result<(), ExchangeError> {
+        self.mark(file.key, |mark| {
             if !mark.is_object() {
                 *mark = json!({ "registered": null });
             }
-            mark["sweeping"] = Value::from(source_hash);
+            mark["sweeping"] = Value::from(file.hash);
+            mark["sweeping_processor"] = Value::from(file.processor);
         })
         .await
     }
 
-    /// Registers the file with this hash: its entries with any other are stale from here on. `alone` unregisters
-    /// every other file of the target: the kit is swapped.
+    /// Registers this version of the file: its entries of any other are stale from here on. `alone` unregisters every
+    /// other file of the target: the kit is swapped.
     pub async fn finish_sweep(
         &self,
-        file_key: &str,
-        source_hash: &str,
+        file: FileVersion<'_>,
         entries: usize,
         swept_at: &str,
         alone: bool,
     ) -> Result<(), ExchangeError> {
+        let file_key = file.key;
         self.mark(file_key, |mark| {
             *mark = json!({
-                "registered": source_hash, "sweeping": null, "swept_at": swept_at, "entries": entries,
+                "registered": file.hash, "processor": file.processor, "sweeping": null, "swept_at": swept_at,
+                "entries": entries,
             });
         })
         .await?;
@@ -232,34 +224,24 @@ impl Registry<'_> {
     }
 }
 
-/// The setup view's numbers (D7).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    /// Current entries.
-    pub entries: usize,
-    /// Of these, how many carry a node id; without one nothing can be instanced.
-    pub with_node_id: usize,
-    /// How many carry a publish key.
-    pub with_publish_key: usize,
-    /// How many declare variant axes.
-    pub with_variant_axes: usize,
-    /// How many declare text slots, at the top or in a variant.
-    pub with_text_slots: usize,
-    /// How many carry neither node id nor key, and are dropped by selection.
-    pub unreachable: usize,
-    /// Entries that are not current.
-    pub stale: usize,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn version<'a>(key: &'a str, hash: &'a str) -> FileVersion<'a> {
+        FileVersion { key, hash, processor: "sweep@1" }
+    }
+
     async fn put(registry: &Registry<'_>, file: &str, hash: &str, key: &str) {
+        put_by(registry, version(file, hash), key).await;
+    }
+
+    async fn put_by(registry: &Registry<'_>, file: FileVersion<'_>, key: &str) {
+        let FileVersion { key: file, hash, processor } = file;
         let id = registry.target.document_id(registry.project_id, Some(key), file, "1:2");
         let entry = json!({
             "project_id": registry.project_id, "component_key": key, "component_node_id": "1:2",
-            "lineage": { "source_file": file, "source_hash": hash },
+            "lineage": { "source_file": file, "source_hash": hash, "processor_version": processor },
         });
         registry.documents.put(registry.target.collection(registry.collections), &id, entry).await.unwrap();
     }
@@ -283,28 +265,58 @@ mod tests {
         put(&kit, "old", "h1", "button").await;
         assert_eq!(loaded(&kit).await, ["button"], "a registry without marks uses all its entries");
 
-        kit.begin_sweep("old", "h1").await.unwrap();
+        kit.begin_sweep(version("old", "h1")).await.unwrap();
         put(&kit, "old", "h1", "input").await;
         assert_eq!(loaded(&kit).await, ["button", "input"]);
-        kit.finish_sweep("old", "h1", 2, "now", false).await.unwrap();
-        assert!(kit.is_registered("old", "h1").await.unwrap());
+        kit.finish_sweep(version("old", "h1"), 2, "now", false).await.unwrap();
+        assert!(kit.is_registered(version("old", "h1")).await.unwrap());
 
         // A second sweep of the file, in which "button" is gone, is cut off and then finished.
-        kit.begin_sweep("old", "h2").await.unwrap();
+        kit.begin_sweep(version("old", "h2")).await.unwrap();
         put(&kit, "old", "h2", "input").await;
         assert_eq!(loaded(&kit).await, ["button", "input"], "amid a sweep both are there");
-        assert!(!kit.is_registered("old", "h2").await.unwrap());
-        kit.finish_sweep("old", "h2", 1, "now", false).await.unwrap();
+        assert!(!kit.is_registered(version("old", "h2")).await.unwrap());
+        kit.finish_sweep(version("old", "h2"), 1, "now", false).await.unwrap();
         assert_eq!(loaded(&kit).await, ["input"]);
-        assert_eq!(kit.summary().await.unwrap().stale, 1);
+        assert_eq!(kit.load().await.unwrap().stale, 1);
 
         // Another file takes the kit's place.
-        kit.begin_sweep("new", "h3").await.unwrap();
+        kit.begin_sweep(version("new", "h3")).await.unwrap();
         put(&kit, "new", "h3", "card").await;
-        kit.finish_sweep("new", "h3", 1, "now", true).await.unwrap();
+        kit.finish_sweep(version("new", "h3"), 1, "now", true).await.unwrap();
         assert_eq!(loaded(&kit).await, ["card"]);
-        assert_eq!(kit.summary().await.unwrap().stale, 2);
+        assert_eq!(kit.load().await.unwrap().stale, 2);
         assert_eq!(kit.all().await.unwrap().len(), 3);
+    }
+
+    /// Another processor may make something else of the same bytes: the file counts as changed, and what only the old
+    /// one made is stale once the new one is done. A mark that names none takes any.
+    // proves D7
+    #[tokio::test]
+    async fn another_processor_registers_the_same_bytes_anew() {
+        let exchange = crate::memory::open();
+        let collections = Collections::default();
+        let kit = Registry {
+            documents: &*exchange.documents,
+            collections: &collections,
+            target: Target::Kit,
+            project_id: 7,
+        };
+        let (old, new) = (version("f", "h"), FileVersion { processor: "sweep@2", ..version("f", "h") });
+        put_by(&kit, old, "button").await;
+        put_by(&kit, old, "gone").await;
+        kit.finish_sweep(old, 2, "now", false).await.unwrap();
+        assert!(kit.is_registered(old).await.unwrap() && !kit.is_registered(new).await.unwrap());
+        kit.begin_sweep(new).await.unwrap();
+        put_by(&kit, new, "button").await;
+        assert_eq!(loaded(&kit).await, ["button", "gone"], "amid a sweep both are there");
+        kit.finish_sweep(new, 1, "now", false).await.unwrap();
+        assert_eq!(loaded(&kit).await, ["button"]);
+        assert!(kit.is_registered(new).await.unwrap() && !kit.is_registered(old).await.unwrap());
+
+        kit.mark("f", |mark| *mark = json!({ "registered": "h", "sweeping": null })).await.unwrap();
+        assert_eq!(loaded(&kit).await, ["button", "gone"]);
+        assert!(!kit.is_registered(new).await.unwrap(), "of a sweep that didn't say what it was");
     }
 
     // proves D6
@@ -324,10 +336,9 @@ mod tests {
         assert_eq!(loaded(&registry(Target::Kit, 7)).await, ["kit"]);
         assert_eq!(loaded(&registry(Target::Design, 7)).await, ["design"]);
         assert_eq!(loaded(&registry(Target::Design, 8)).await, [""; 0]);
-        // The identity rules differ, and enrichment is the design system's alone.
+        // The identity rules differ.
         assert_eq!(Target::Kit.document_id(7, Some("k"), "f", "1:2"), "7_k");
         assert_eq!(Target::Kit.document_id(7, None, "f", "1:2"), "7_f_1:2");
         assert_eq!(Target::Design.document_id(7, Some("k"), "f", "1:2"), "7_f_1:2");
-        assert!(Target::Design.is_enriched() && !Target::Kit.is_enriched());
     }
 }

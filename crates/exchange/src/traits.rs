@@ -92,6 +92,35 @@ impl Fenced {
     }
 }
 
+/// What an ordered write did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ordered {
+    /// It was written.
+    Written,
+    /// The same writer had already written it: nothing changed.
+    Unchanged,
+    /// A later writer had written it: nothing changed.
+    Overtaken {
+        /// That one's place in the order.
+        by: String,
+    },
+}
+
+impl Ordered {
+    /// What a write at `order` does where one at `stored` is there (`None`: one without a place). The one place where
+    /// that is decided.
+    pub(crate) fn judge(stored: Option<&str>, order: &str) -> Self {
+        match stored.map(|stored| (stored.as_bytes().cmp(order.as_bytes()), stored)) {
+            None | Some((std::cmp::Ordering::Less, _)) => Self::Written,
+            Some((std::cmp::Ordering::Equal, _)) => Self::Unchanged,
+            Some((std::cmp::Ordering::Greater, by)) => Self::Overtaken { by: by.to_owned() },
+        }
+    }
+}
+
+/// The field of a document that holds its writer's place in an order: see [`Documents::put_ordered`].
+pub const ORDER_FIELD: &str = "write_order";
+
 /// Documents by collection and id, as a `MongoDB`-like store holds them. Every document is a JSON object whose
 /// `_id` is its id.
 #[async_trait]
@@ -108,6 +137,17 @@ pub trait Documents: Send + Sync {
         attempt: u32,
         document: Value,
     ) -> Result<Fenced, ExchangeError>;
+    /// Writes a document that several writers share, so that an earlier one never overwrites a later one's. `order`
+    /// is the writer's place, and becomes the field [`ORDER_FIELD`]; places are compared byte by byte, and a document
+    /// without one comes before all. One conditional write: on `DocumentDB` a `replaceOne` with upsert under
+    /// `{ _id, write_order: { $not: { $gte: order } } }`, where a duplicate key means that it was overtaken.
+    async fn put_ordered(
+        &self,
+        collection: &str,
+        id: &str,
+        order: &str,
+        document: Value,
+    ) -> Result<Ordered, ExchangeError>;
     /// Removes a document. `false`: there was none.
     async fn remove(&self, collection: &str, id: &str) -> Result<bool, ExchangeError>;
     /// Up to `limit` documents in which each of `equals` (top-level field, scalar) holds, by `_id` ascending,

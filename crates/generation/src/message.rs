@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Edge;
+use crate::{Edge, keys};
 
 /// Schema of [`Job`].
 pub const JOB_SCHEMA: &str = "heddle.generation.job/v1";
@@ -81,6 +81,15 @@ pub struct Job {
     /// and older than every run that does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_created_at: Option<Timestamp>,
+}
+
+impl Job {
+    /// Its place among all that write what the runs of its node share: by the run's creation, then, where that is not
+    /// known, by its id, then by the attempt. To be compared byte by byte.
+    pub fn write_order(&self) -> String {
+        let created = self.run_created_at.map_or(0, |at| at.as_microsecond().max(0));
+        format!("{created:020}/{}/{:010}", keys::component(&self.job_id), self.attempt)
+    }
 }
 
 /// One artifact in the [`Manifest`].

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{at, opened, request};
-use heddle_generation::message::{JOB_SCHEMA, JobPhase, Source};
+use heddle_generation::message::{JOB_SCHEMA, Job, JobPhase, Source};
 use heddle_generation::{
     AutoConfirm, Edge, MAX_PROMPT_CHARS, OrganizationId, Phase, RunRequest, State, TriggerSurface,
     check_file_key,
@@ -103,4 +103,27 @@ fn a_request_opens_a_row_and_its_message() {
     assert_eq!((job.organization_id, job.project_id), (1, 7));
     assert_eq!((job.figma_file_key.as_str(), job.wf_node_id.as_str()), ("FILE", "12:345"));
     assert_eq!((job.prompt.as_deref(), job.auto_confirm), (Some("keep the header"), true));
+}
+
+/// The latest run of a node has the last word on what its runs share, and of a run the latest attempt.
+#[test]
+fn jobs_of_a_node_are_ordered_by_their_runs_creation() {
+    let job = opened(request(Edge::Des2wf)).job;
+    let of = |text: &str, job_id: &str, attempt| Job {
+        run_created_at: Some(text.parse().unwrap()),
+        job_id: job_id.to_owned(),
+        attempt,
+        ..job.clone()
+    };
+    let ascending = [
+        Job { run_created_at: None, job_id: "a".to_owned(), ..job.clone() },
+        Job { run_created_at: None, job_id: "b".to_owned(), ..job.clone() },
+        of("2026-01-02T03:04:05.000009Z", "z", 9),
+        of("2026-01-02T03:04:05.000009Z", "z", 10),
+        of("2026-01-02T03:04:05.000010Z", "y", 1),
+        of("2226-01-02T03:04:05Z", &"x/../é".repeat(100), u32::MAX),
+    ];
+    let orders: Vec<String> = ascending.iter().map(Job::write_order).collect();
+    assert!(orders.is_sorted_by(|a, b| a < b), "{orders:#?}");
+    assert!(orders.iter().all(|order| order.len() <= 200));
 }

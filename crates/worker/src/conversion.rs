@@ -153,7 +153,7 @@ impl Failure {
 
 impl From<Failure> for ConversionError {
     fn from(failure: Failure) -> Self {
-        Self::Refused { code: failure.code(), message: failure.to_string() }
+        Self::Refused { code: failure.code(), message: failure.to_string(), source: Some(failure.into()) }
     }
 }
 
@@ -336,7 +336,7 @@ impl Converter for Des2wf {
     fn convert(&self, input: ConversionInput<'_>) -> Result<Conversion, ConversionError> {
         if input.job.edge != Edge::Des2wf {
             let message = format!("this worker does not build the edge {} yet", input.job.edge.name());
-            return Err(ConversionError::Refused { code: "edge_not_built", message });
+            return Err(ConversionError::Refused { code: "edge_not_built", message, source: None });
         }
         let mut libraries = HashMap::new();
         let hashes = input.kit_documents.iter().filter_map(|entry| entry["lineage"]["source_hash"].as_str());
@@ -365,7 +365,7 @@ impl Converter for Des2wf {
         let (result_document, wireframe_document) = (document("result.json")?, document("wireframe.json")?);
         let Some(cut) = made.snapshot else {
             let message = "the frame was converted without a snapshot: a defect of Heddle's".to_owned();
-            return Err(ConversionError::Refused { code: "no_snapshot", message });
+            return Err(ConversionError::Refused { code: "no_snapshot", message, source: None });
         };
         Ok(Conversion {
             result_document,

@@ -10,6 +10,7 @@
 
 mod breakpoint;
 pub mod conversion;
+mod documents;
 mod failure;
 mod lease;
 mod library;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use heddle_convert::library::PROCESSOR_VERSION;
+use heddle_convert::score::SCORE_VERSION;
 use heddle_exchange::registry::Target;
 use heddle_generation::message::Job;
 use serde_json::Value;
@@ -57,7 +59,7 @@ pub struct Conversion {
     pub score: Option<(f64, String)>,
     /// `confidence.flag_count`, where the edge has one.
     pub flag_count: Option<u32>,
-    /// Milliseconds by stage; names of `a-z 0-9 _`.
+    /// Milliseconds by stage, no stage within another; names of `a-z 0-9 _`.
     pub timings_ms: BTreeMap<String, f64>,
     /// How many warnings the result has, for the log.
     pub warnings: usize,
@@ -80,8 +82,8 @@ pub struct SweepInput<'a> {
 /// What a sweep makes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Swept {
-    /// Registry documents (D7) with `component_key`, `component_node_id`, `name` and `lineage`; `_id` is the
-    /// worker's to set, by the target's identity rule.
+    /// Registry documents (D7), complete: `_id` by the target's identity rule, `project_id`, and a `lineage` that
+    /// names the file, its hash and [`Converter::sweep_version`]. The worker checks these and changes nothing.
     pub entries: Vec<Value>,
     /// What was skipped or is odd.
     pub warnings: Vec<Value>,
@@ -95,8 +97,11 @@ pub enum ConversionError {
     Refused {
         /// Stable code in snake case, for logs and counts.
         code: &'static str,
-        /// What is wrong, and what to do.
+        /// What is wrong, and what to do: one sentence.
         message: String,
+        /// What it came from, for the log.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// Something that it needs can't be had just now.
     #[error("could not {attempted}")]
@@ -115,4 +120,12 @@ pub trait Converter: Send + Sync {
     fn convert(&self, input: ConversionInput<'_>) -> Result<Conversion, ConversionError>;
     /// Makes registry documents of a library file.
     fn sweep(&self, input: SweepInput<'_>) -> Result<Swept, ConversionError>;
+    /// Which conversion this is: two with one version make the same of the same inputs.
+    fn version(&self) -> String {
+        format!("heddle {} {SCORE_VERSION}", env!("CARGO_PKG_VERSION"))
+    }
+    /// Which sweep this is: two with one version make the same of the same file.
+    fn sweep_version(&self) -> String {
+        PROCESSOR_VERSION.to_owned()
+    }
 }

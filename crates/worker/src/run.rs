@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use heddle_exchange::keys::{ContentHash, ObjectKey, des2wf_wireframe_id, sha256_hex, wf2des_wireframe_id};
+use heddle_exchange::keys::{ContentHash, ObjectKey, sha256_hex};
 use heddle_exchange::registry::{Loaded, Registry, Target};
-use heddle_exchange::{Delivery, Fenced};
+use heddle_exchange::{Delivery, Fenced, Ordered, limits};
 use heddle_generation::Edge;
 use heddle_generation::message::{
     Artifact, Effects, Job, MANIFEST_SCHEMA, Manifest, Outcome, REPORT_SCHEMA, Report, RowEffects,
@@ -18,10 +18,11 @@ use heddle_generation::message::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::documents::{self, fits, wireframe_id};
 use crate::failure::Trouble;
 use crate::library::TenantLibraries;
 use crate::message::{Envelope, Message};
-use crate::pipeline::{Conversion, ConversionInput};
+use crate::pipeline::{ArtifactFile, Conversion, ConversionInput};
 use crate::{Breakpoint, Lease, ReportError, SourceBytes, Worker};
 
 /// Schema of `inputs.json`.
@@ -164,9 +165,10 @@ async fn work(worker: &Worker, delivery: &Delivery, lease: &Lease) -> Verdict {
             tracing::warn!(job_id, attempt, attempted, error, "job put off");
             Verdict::GiveBack
         }
-        Err(Trouble::Permanent { message }) => {
+        Err(Trouble::Permanent { message, cause }) => {
             // Even the failure could not be written. There is nothing else to write it with: later, then.
-            tracing::error!(job_id, attempt, message, "the failure could not be written");
+            let error = cause.as_deref().map(|cause| cause as &dyn std::error::Error);
+            tracing::error!(job_id, attempt, message, error, "the failure could not be written");
             Verdict::GiveBack
         }
         Err(Trouble::Lost) => Verdict::LetGo(Ended::Lost),
@@ -204,11 +206,12 @@ impl Attempt<'_> {
         } else {
             let made = match errand {
                 Errand::Make(job) => self.make(job).await,
-                Errand::Fail(message) => Err(Trouble::Permanent { message }),
+                Errand::Fail(message) => Err(Trouble::permanent(message)),
             };
             let manifest = match made {
-                Err(Trouble::Permanent { message }) => {
-                    tracing::warn!(job_id = self.envelope.job_id, message, "the run fails");
+                Err(Trouble::Permanent { message, cause }) => {
+                    let error = cause.as_deref().map(|cause| cause as &dyn std::error::Error);
+                    tracing::warn!(job_id = self.envelope.job_id, message, error, "the run fails");
                     self.failed(message)
                 }
                 made => made?,
@@ -350,10 +353,14 @@ impl Attempt<'_> {
         clock.lap("registries");
         self.pass(Breakpoint::Read)?;
 
-        let inputs =
-            Inputs { origin: source.origin.clone(), kit: fingerprint(&kit), design: fingerprint(&design) };
+        let inputs = Inputs {
+            converter: self.worker.converter.version(),
+            origin: source.origin.clone(),
+            kit: fingerprint(&kit),
+            design: fingerprint(&design),
+        };
         let conversion = self.convert(job, source, kit.entries, design.entries).await?;
-        clock.lap("conversion");
+        clock.lap_with_stages("waiting", &conversion.timings_ms);
         self.pass(Breakpoint::Converted)?;
 
         let Conversion { artifacts, source_hash, snapshot, result_document, wireframe_document, .. } =
@@ -361,30 +368,41 @@ impl Attempt<'_> {
         let source_hash = ContentHash::parse(&source_hash).map_err(|error| {
             Trouble::permanent(format!("The conversion gave no usable content hash: {error}."))
         })?;
+        // Nothing is written of a run that can't be written whole.
+        let result_document = documents::result(job, &source_hash, result_document);
+        let wireframe_document = wireframe_document.map(|document| documents::wireframe(job, document));
+        for document in [&result_document].into_iter().chain(&wireframe_document) {
+            let bytes = limits::measure_document(document);
+            fits(bytes.map_err(Trouble::from_exchange("keep the result"))?, limits::MAX_DOCUMENT_BYTES)?;
+        }
+        for bytes in artifacts.iter().map(|file| &file.bytes).chain([&snapshot]) {
+            fits(bytes.len(), limits::MAX_OBJECT_BYTES)?;
+        }
+        let keys = self.envelope.job_keys();
+        let key = |file: &ArtifactFile| keys.artifact(&file.file_name);
+        let named = artifacts.iter().map(key).collect::<Result<Vec<_>, _>>();
+        let named = named.map_err(Trouble::from_exchange("name an artifact"))?;
+        let result_url = Some(keys.result().into_string());
+        if !named.contains(&keys.result()) {
+            return Err(Trouble::permanent("The conversion gave no result."));
+        }
         let mut index = BTreeMap::new();
         index.insert("snapshot".to_owned(), self.put_snapshot(job, &source_hash, &snapshot).await?);
         self.pass(Breakpoint::SnapshotWritten)?;
         index.insert("inputs".to_owned(), self.put_inputs(&inputs, &source_hash).await?);
         self.pass(Breakpoint::InputsWritten)?;
-        for file in artifacts {
-            let key = self.envelope.job_keys().artifact(&file.file_name);
-            let key = key.map_err(Trouble::from_exchange("name an artifact"))?;
+        for (file, key) in artifacts.into_iter().zip(named) {
             let name = file.file_name.trim_end_matches(".json").replace(['.', '-'], "_");
             index.insert(name, self.put(&key, file.bytes, file.media_type).await?.0);
             self.pass(Breakpoint::ArtifactWritten)?;
         }
-        let Some(result) = index.get("result") else {
-            return Err(Trouble::permanent("The conversion gave no result."));
-        };
-        let result_url = Some(result.key.clone());
-        self.commit_result(job, &source_hash, result_document).await?;
+        self.commit_result(job, result_document).await?;
         self.pass(Breakpoint::ResultCommitted)?;
         if let Some(document) = wireframe_document {
             self.put_wireframe(job, document).await?;
         }
         self.pass(Breakpoint::WireframeWritten)?;
         clock.lap("writing");
-        clock.timings.extend(conversion.timings_ms);
 
         let (score, score_version) = conversion.score.unzip();
         let mut manifest = self.manifest(RowEffects {
@@ -479,6 +497,7 @@ impl Attempt<'_> {
             "schema": INPUTS_SCHEMA,
             "job_id": self.envelope.job_id,
             "attempt": self.envelope.attempt,
+            "converter": inputs.converter,
             "source": inputs.origin,
             "source_hash": source_hash.as_str(),
             "kit": inputs.kit,
@@ -490,21 +509,15 @@ impl Attempt<'_> {
         let (artifact, stored) = self.put(&key, bytes.clone(), JSON).await?;
         if stored != bytes {
             return Err(Trouble::permanent(
-                "The source or the kit changed while this run was being repeated after an interruption. Start it again.",
+                "The source, the kit or Heddle itself changed while this run was being repeated after an \
+                 interruption. Start it again.",
             ));
         }
         Ok(artifact)
     }
 
-    async fn commit_result(
-        &self,
-        job: &Job,
-        source_hash: &ContentHash,
-        mut document: Value,
-    ) -> Result<(), Trouble> {
+    async fn commit_result(&self, job: &Job, document: Value) -> Result<(), Trouble> {
         self.still_holds()?;
-        scope(&mut document, job);
-        document["source_hash"] = Value::from(source_hash.as_str());
         let collections = &self.worker.collections;
         let collection = match job.edge {
             Edge::Des2wf => &collections.des2wf_generation_result,
@@ -518,43 +531,22 @@ impl Attempt<'_> {
         }
     }
 
-    /// The wireframe is shared by all runs of its node, so no attempt fences it; but an older attempt of the same run
-    /// leaves a newer one's alone.
-    async fn put_wireframe(&self, job: &Job, mut document: Value) -> Result<(), Trouble> {
+    /// The wireframe is shared by all runs of its node: of these, and of their attempts, the latest has the last word.
+    async fn put_wireframe(&self, job: &Job, document: Value) -> Result<(), Trouble> {
         self.still_holds()?;
-        let id = match job.edge {
-            Edge::Des2wf => des2wf_wireframe_id(job.project_id, &job.figma_file_key, &job.wf_node_id),
-            Edge::Wf2des => wf2des_wireframe_id(job.project_id, &job.figma_file_key, &job.wf_node_id),
-        };
         let (documents, collection) = (&self.worker.exchange.documents, &self.worker.collections.wireframe);
-        let before =
-            documents.get(collection, &id).await.map_err(Trouble::from_exchange("read the wireframe"))?;
-        if before.is_some_and(|before| {
-            before["job_id"] == job.job_id && before["attempt"].as_u64() > Some(u64::from(job.attempt))
-        }) {
-            return Ok(());
+        let put = documents.put_ordered(collection, &wireframe_id(job), &job.write_order(), document).await;
+        if let Ordered::Overtaken { by } = put.map_err(Trouble::from_exchange("write the wireframe"))? {
+            tracing::info!(job_id = job.job_id, by, "a later run has written the node's wireframe; it stays");
         }
-        scope(&mut document, job);
-        document["_id"] = Value::from(id.as_str());
-        document["job_id"] = Value::from(job.job_id.as_str());
-        document["attempt"] = Value::from(job.attempt);
-        documents.put(collection, &id, document).await.map_err(Trouble::from_exchange("write the wireframe"))
+        Ok(())
     }
-}
-
-/// Gives a document its tenant and its place in Figma.
-fn scope(document: &mut Value, job: &Job) {
-    if !document.is_object() {
-        *document = json!({});
-    }
-    document["organization_id"] = Value::from(job.organization_id);
-    document["project_id"] = Value::from(job.project_id);
-    document["figma_file_key"] = Value::from(job.figma_file_key.as_str());
-    document["node_id"] = Value::from(job.wf_node_id.as_str());
 }
 
 /// What a job is made from, the source's content aside.
 struct Inputs {
+    /// What converts: another version may make something else of the same.
+    converter: String,
     origin: String,
     kit: Value,
     design: Value,
@@ -586,5 +578,16 @@ impl Clock {
         let ms = (now - self.since).as_secs_f64() * 1000.0;
         self.timings.insert(stage.to_owned(), (ms * 100.0).round() / 100.0);
         self.since = now;
+    }
+
+    /// A lap with stages of its own: these, and under `rest` what none of them accounts for, so that no time is
+    /// counted twice.
+    fn lap_with_stages(&mut self, rest: &str, stages: &BTreeMap<String, f64>) {
+        self.lap(rest);
+        let within: f64 = stages.values().sum();
+        if let Some(rest) = self.timings.get_mut(rest) {
+            *rest = ((*rest - within).max(0.0) * 100.0).round() / 100.0;
+        }
+        self.timings.extend(stages.iter().map(|(stage, ms)| (stage.clone(), *ms)));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heddle_exchange::keys::{ContentHash, Tenant};
-use heddle_exchange::registry::{MAX_ENTRIES, Registry, Target};
+use heddle_exchange::registry::{FileVersion, MAX_ENTRIES, Registry, Target};
 use heddle_exchange::{Collections, Exchange, ExchangeError};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub struct SweepReport {
     pub file_key: String,
     /// Hash of its bytes.
     pub source_hash: String,
-    /// Whether the file was registered with this hash already, so that nothing was done.
+    /// Whether the file was registered with this hash by this version of the sweep already, so that nothing was done.
     pub unchanged_file: bool,
     /// Entries found in the file.
     pub entries: usize,
@@ -81,6 +81,12 @@ pub enum SweepError {
     Entries {
         /// How many.
         found: usize,
+    },
+    /// A converter that doesn't keep its promise: see [`Swept::entries`].
+    #[error("the sweep made the entry {id:?}, which is not one of this registry, file and version")]
+    Entry {
+        /// Its `_id`.
+        id: String,
     },
     /// The registry can't be written.
     #[error("the registry can't be written")]
@@ -123,7 +129,9 @@ pub async fn sweep(
         stale: Vec::new(),
         warnings: Vec::new(),
     };
-    if !again && !alone && registry.is_registered(&file_key, hash.as_str()).await? {
+    let processor = converter.sweep_version();
+    let version = FileVersion { key: &file_key, hash: hash.as_str(), processor: &processor };
+    if !again && !alone && registry.is_registered(version).await? {
         report.unchanged_file = true;
         report.entries =
             registry.load().await?.entries.iter().filter(|entry| is_of(entry, &file_key)).count();
@@ -133,7 +141,7 @@ pub async fn sweep(
 
     let (bytes, swept) = convert(converter, target, tenant.project_id, &file_key, &hash, bytes).await?;
     report.warnings = swept.warnings;
-    let entries = identified(target, tenant.project_id, &file_key, &hash, swept.entries);
+    let entries = checked(tenant.project_id, version, swept.entries)?;
     if entries.is_empty() || entries.len() > MAX_ENTRIES {
         return Err(SweepError::Entries { found: entries.len() });
     }
@@ -146,7 +154,7 @@ pub async fn sweep(
     };
     let known = by_id(registry.all().await?);
     let current = by_id(registry.load().await?.entries);
-    registry.begin_sweep(&file_key, hash.as_str()).await?;
+    registry.begin_sweep(version).await?;
     for (id, entry) in &entries {
         let named = || Named { id: id.clone(), name: entry["name"].as_str().unwrap_or_default().to_owned() };
         match known.get(id) {
@@ -156,7 +164,7 @@ pub async fn sweep(
         }
         exchange.documents.put(target.collection(collections), id, entry.clone()).await?;
     }
-    registry.finish_sweep(&file_key, hash.as_str(), entries.len(), &now.to_string(), alone).await?;
+    registry.finish_sweep(version, entries.len(), &now.to_string(), alone).await?;
     let still = by_id(registry.load().await?.entries);
     report.stale = current
         .iter()
@@ -208,30 +216,24 @@ async fn convert(
     Ok((bytes, swept?))
 }
 
-/// Gives each entry its id by the target's rule, its project, and its lineage.
-fn identified(
-    target: Target,
+/// The entries by `_id`, each checked to be one of this registry, file and sweep.
+fn checked(
     project_id: i64,
-    file_key: &str,
-    hash: &ContentHash,
+    version: FileVersion<'_>,
     entries: Vec<Value>,
-) -> BTreeMap<String, Value> {
-    entries
-        .into_iter()
-        .filter(Value::is_object)
-        .map(|mut entry| {
-            let node_id = entry["component_node_id"].as_str().unwrap_or_default();
-            let id = target.document_id(project_id, entry["component_key"].as_str(), file_key, node_id);
-            entry["_id"] = Value::from(id.as_str());
-            entry["project_id"] = Value::from(project_id);
-            if !entry["lineage"].is_object() {
-                entry["lineage"] = Value::Object(serde_json::Map::new());
-            }
-            entry["lineage"]["source_file"] = Value::from(file_key);
-            entry["lineage"]["source_hash"] = Value::from(hash.as_str());
-            (id, entry)
-        })
-        .collect()
+) -> Result<BTreeMap<String, Value>, SweepError> {
+    let check = |entry: Value| {
+        let lineage = &entry["lineage"];
+        let sound = entry["project_id"].as_i64() == Some(project_id)
+            && lineage["source_file"].as_str() == Some(version.key)
+            && lineage["source_hash"].as_str() == Some(version.hash)
+            && lineage["processor_version"].as_str() == Some(version.processor);
+        match entry["_id"].as_str().map(str::to_owned) {
+            Some(id) if sound => Ok((id, entry)),
+            id => Err(SweepError::Entry { id: id.unwrap_or_default() }),
+        }
+    };
+    entries.into_iter().map(check).collect()
 }
 
 impl fmt::Display for SweepReport {

@@ -52,7 +52,12 @@ async fn a_job_leaves_what_the_contract_says_where_it_says() {
     assert_eq!(effects.result_url.as_deref(), Some("1/7/des2wf/run/result.json"));
     assert_eq!((effects.flag_count, effects.score), (Some(2), Some(0.875)));
     assert_eq!(effects.score_version.as_deref(), Some("ds@1.0"));
-    assert!(manifest.timings_ms.contains_key("conversion"));
+    let stages: Vec<_> = manifest.timings_ms.keys().map(String::as_str).collect();
+    assert_eq!(
+        stages,
+        ["parse", "registries", "source", "waiting", "writing"],
+        "leaves alone, so that they add up"
+    );
 
     let result = house.exchange.documents.get("des2wf_generation_result", "run").await.unwrap().unwrap();
     assert_eq!((&result["_id"], &result["attempt"]), (&json!("run"), &json!(1)));
@@ -83,6 +88,22 @@ async fn a_permanent_failure_is_told_to_the_designer_once() {
         assert!(manifest.artifacts.is_empty());
         assert!(house.exchange.documents.get("des2wf_generation_result", "run").await.unwrap().is_none());
         assert_eq!(house.exchange.queue.depth().await.unwrap(), 0);
+    }
+}
+
+/// A wireframe that no document store takes is found out before anything is written.
+#[tokio::test(start_paused = true)]
+async fn a_result_too_large_to_keep_leaves_nothing_half_written() {
+    let house = House::new(json!({ "do": "convert", "fill": 17 << 20 })).await;
+    send(&house.exchange, &job("run", 1)).await;
+    assert_eq!(step(&house.worker()).await, Ended::Reported { outcome: Outcome::Failed, applied: true });
+    let message = house.backend.applied_once().row_effects.wf2des.error_message.unwrap();
+    assert!(message.contains("too large") && message.contains("Convert a smaller frame"), "{message}");
+    let left: Vec<_> = house.left_behind("run").await.into_keys().collect();
+    assert_eq!(left, ["manifest"]);
+    for name in ["inputs.json", "result.json", "preview.svg"] {
+        let key = format!("1/7/des2wf/run/{name}");
+        assert!(house.exchange.objects.get(&key).await.unwrap().is_none(), "{name}");
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{House, job, send};
+use heddle_generation::message::Job;
 use heddle_worker::{Breakpoint, Breakpoints, Ended};
 use serde_json::{Value, json};
 
@@ -129,6 +130,78 @@ async fn a_repetition_under_other_inputs_does_not_mix_results() {
     house.exchange.documents.put("wireframe_component", "7_card", swapped).await.unwrap();
     until_done(&house.worker()).await;
     assert!(house.backend.applied_once().row_effects.wf2des.error_message.is_none());
+}
+
+/// Heddle is upgraded between a killed delivery and its repetition: what the two versions make need not be the same,
+/// so the run fails and no result mixes them.
+#[tokio::test(start_paused = true)]
+async fn a_repetition_after_an_upgrade_does_not_mix_results() {
+    for (nth, mixes) in [(2, false), (5, true), (9, true)] {
+        let house = House::new(json!({ "do": "convert" })).await;
+        let died_at = Arc::default();
+        send(&house.exchange, &job("run", 1)).await;
+        house.worker().with_breakpoints(die_at(nth, &died_at)).step(Duration::from_secs(20)).await.unwrap();
+        let before = house.left_behind("run").await;
+        *house.converter.version.lock().unwrap() = 2;
+        until_done(&house.worker()).await;
+        let effects = house.backend.applied_once().row_effects.wf2des;
+        let breakpoint = died_at.lock().unwrap().unwrap();
+        assert_eq!(effects.error_message.is_some(), mixes, "{breakpoint:?}");
+        if mixes {
+            assert!(effects.error_message.unwrap().contains("Heddle itself changed while this run was"));
+            let mut after = house.left_behind("run").await;
+            after.remove("manifest");
+            assert_eq!(after, before, "{breakpoint:?}: what was written stays as it was");
+        }
+    }
+}
+
+/// A run is cancelled while it is at work, another one of the same node is asked for and completes; then the first one
+/// wakes up. The node's wireframe stays the second one's, at whichever line the first one had stalled.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_cancelled_run_that_wakes_up_leaves_the_next_runs_wireframe_alone() {
+    // Ids are the callers' business: the second run's is the lesser one.
+    let run = |job_id: &str, created_at: &str| Job {
+        run_created_at: Some(created_at.parse().unwrap()),
+        ..job(job_id, 1)
+    };
+    let first = run("z", "2026-01-02T03:04:05.999999Z");
+    let second = run("a", "2026-01-02T03:04:06Z");
+    for stall_at in [Breakpoint::Read, Breakpoint::Converted, Breakpoint::ResultCommitted] {
+        let house = House::new(json!({ "do": "convert" })).await;
+        let (stalled, go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let breakpoints = {
+            let (stalled, go_on) = (Arc::clone(&stalled), Arc::clone(&go_on));
+            Breakpoints::new(move |breakpoint| {
+                if breakpoint == stall_at {
+                    stalled.store(1, Ordering::SeqCst);
+                    while go_on.load(Ordering::SeqCst) == 0 {
+                        std::thread::sleep(Duration::from_millis(2));
+                    }
+                }
+                false
+            })
+        };
+        send(&house.exchange, &first).await;
+        let worker = house.worker().with_breakpoints(breakpoints);
+        let late = tokio::spawn(async move { worker.step(Duration::from_secs(5)).await.unwrap() });
+        while stalled.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        send(&house.exchange, &second).await;
+        house.worker().step(Duration::from_secs(5)).await.unwrap();
+        let wireframe = house.left_behind("a").await["wireframe"].clone();
+        assert_eq!(wireframe["job_id"], "a");
+        go_on.store(1, Ordering::SeqCst);
+        assert!(matches!(late.await.unwrap(), Some(Ended::Reported { .. })), "{stall_at:?}");
+        assert_eq!(house.left_behind("z").await["wireframe"], wireframe, "{stall_at:?}");
+
+        // In the usual order the later one has the last word as well.
+        let third = run("m", "2026-01-02T03:04:07Z");
+        send(&house.exchange, &third).await;
+        house.worker().step(Duration::from_secs(5)).await.unwrap();
+        assert_eq!(house.left_behind("m").await["wireframe"]["job_id"], "m");
+    }
 }
 
 /// Two attempts of one run are alive at once, the older one slow: whatever their order, the newer one's result stays

@@ -10,7 +10,9 @@ use async_trait::async_trait;
 use common::{FakeConverter, TENANT};
 use heddle_exchange::keys::ContentHash;
 use heddle_exchange::registry::{Registry, Target};
-use heddle_exchange::{Collections, Documents, Exchange, ExchangeError, Fenced};
+use heddle_exchange::{Collections, Documents, Exchange, ExchangeError, Fenced, Ordered};
+use heddle_worker::Converter;
+use heddle_worker::pipeline::{Conversion, ConversionError, ConversionInput, SweepInput, Swept};
 use heddle_worker::sweep::{SweepError, SweepReport, SweepRequest, sweep};
 use serde_json::{Value, json};
 
@@ -25,6 +27,17 @@ async fn try_sweep(
     library: &Value,
     alone: bool,
 ) -> Result<SweepReport, SweepError> {
+    sweep_by(exchange, target, file_key, library, alone, FakeConverter::default()).await
+}
+
+async fn sweep_by(
+    exchange: &Exchange,
+    target: Target,
+    file_key: &str,
+    library: &Value,
+    alone: bool,
+    converter: impl Converter + 'static,
+) -> Result<SweepReport, SweepError> {
     let request = SweepRequest {
         target,
         tenant: TENANT,
@@ -34,7 +47,7 @@ async fn try_sweep(
         again: false,
     };
     let now = "2026-01-02T03:04:05Z".parse().unwrap();
-    sweep(exchange, &Collections::default(), Arc::new(FakeConverter::default()), request, now).await
+    sweep(exchange, &Collections::default(), Arc::new(converter), request, now).await
 }
 
 fn names(named: &[heddle_worker::sweep::Named]) -> Vec<&str> {
@@ -93,6 +106,56 @@ async fn a_sweep_names_what_it_added_changed_and_left_stale() {
     assert_eq!(current(&exchange, Target::Kit).await, ["Zoom"]);
 }
 
+/// A newer Heddle may see more in the same file: it is swept again, once.
+// proves D7
+#[tokio::test]
+async fn an_unchanged_file_is_swept_again_by_another_version() {
+    let exchange = heddle_exchange::memory::open();
+    let library = json!([component("a", "App bar", 1), component("b", "Button", 1)]);
+    swept(&exchange, Target::Kit, "kit", &library).await;
+    let newer = || FakeConverter { version: 2.into(), ..FakeConverter::default() };
+    let report = sweep_by(&exchange, Target::Kit, "kit", &library, false, newer()).await.unwrap();
+    assert!(!report.unchanged_file);
+    assert_eq!((report.unchanged, report.stale.len()), (2, 0));
+    let entry = exchange.documents.get("wireframe_component", "7_a").await.unwrap().unwrap();
+    assert_eq!(entry["lineage"]["processor_version"], "fake sweep 2");
+    let report = sweep_by(&exchange, Target::Kit, "kit", &library, false, newer()).await.unwrap();
+    assert!(report.unchanged_file);
+    assert_eq!(current(&exchange, Target::Kit).await, ["App bar", "Button"]);
+}
+
+/// The entries of a converter that doesn't say truly whose they are reach no registry.
+#[tokio::test]
+async fn an_entry_that_is_not_this_sweeps_is_refused() {
+    struct Wrong(&'static str, Value);
+    impl Converter for Wrong {
+        fn convert(&self, _: ConversionInput<'_>) -> Result<Conversion, ConversionError> {
+            unreachable!()
+        }
+        fn sweep(&self, input: SweepInput<'_>) -> Result<Swept, ConversionError> {
+            let mut swept = FakeConverter::default().sweep(input)?;
+            *swept.entries[0].pointer_mut(self.0).unwrap() = self.1.clone();
+            Ok(swept)
+        }
+        fn sweep_version(&self) -> String {
+            FakeConverter::default().sweep_version()
+        }
+    }
+    let library = json!([component("a", "App bar", 1)]);
+    for (at, value) in [
+        ("/_id", json!(null)),
+        ("/project_id", json!(8)),
+        ("/lineage/source_file", json!("other")),
+        ("/lineage/source_hash", json!("0123456789abcdef")),
+        ("/lineage/processor_version", json!("older")),
+    ] {
+        let exchange = heddle_exchange::memory::open();
+        let refused = sweep_by(&exchange, Target::Kit, "kit", &library, false, Wrong(at, value)).await;
+        assert!(matches!(refused, Err(SweepError::Entry { .. })), "{at}: {refused:?}");
+        assert!(current(&exchange, Target::Kit).await.is_empty());
+    }
+}
+
 // proves D6
 #[tokio::test]
 async fn each_target_has_its_collection_and_identity() {
@@ -145,6 +208,15 @@ impl Documents for Failing {
         document: Value,
     ) -> Result<Fenced, ExchangeError> {
         self.0.put_fenced(collection, id, attempt, document).await
+    }
+    async fn put_ordered(
+        &self,
+        collection: &str,
+        id: &str,
+        order: &str,
+        document: Value,
+    ) -> Result<Ordered, ExchangeError> {
+        self.0.put_ordered(collection, id, order, document).await
     }
     async fn remove(&self, collection: &str, id: &str) -> Result<bool, ExchangeError> {
         self.0.remove(collection, id).await

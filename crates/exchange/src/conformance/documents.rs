@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{Settings, unique};
 use crate::limits::MAX_DOCUMENT_BYTES;
-use crate::{Exchange, ExchangeError, Fenced, find_all};
+use crate::{Exchange, ExchangeError, Fenced, Ordered, find_all};
 
 /// A document comes back as written with its `_id`, is replaced whole, and is gone once removed.
 pub async fn documents_are_kept_as_written(exchange: &Exchange, _: Settings) {
@@ -82,6 +82,69 @@ pub async fn racing_attempts_leave_the_newest_document(exchange: &Exchange, _: S
     }
 }
 
+/// A shared document, step by step: a later writer's stays, whoever comes after.
+pub async fn an_earlier_writer_never_overwrites_a_later_document(exchange: &Exchange, _: Settings) {
+    let shared = unique("shared");
+    let put = async |order: &str, word: &str| {
+        exchange.documents.put_ordered(&shared, "node", order, json!({ "word": word })).await.unwrap()
+    };
+    let stored = async || exchange.documents.get(&shared, "node").await.unwrap().unwrap();
+    assert_eq!(put("05/b", "first").await, Ordered::Written);
+    assert_eq!(stored().await, json!({ "_id": "node", "write_order": "05/b", "word": "first" }));
+    assert_eq!(put("05/b", "again").await, Ordered::Unchanged);
+    assert_eq!(put("05/a", "earlier").await, Ordered::Overtaken { by: "05/b".to_owned() });
+    assert_eq!(stored().await["word"], "first");
+    assert_eq!(put("05/ba", "later").await, Ordered::Written);
+    assert_eq!(put("1", "later still").await, Ordered::Written);
+    // Byte by byte, not by any language's order.
+    assert_eq!(put("B", "upper case").await, Ordered::Written);
+    assert_eq!(put("a", "lower case").await, Ordered::Written);
+    assert_eq!(put("Z", "upper case again").await, Ordered::Overtaken { by: "a".to_owned() });
+    assert_eq!(put("é", "beyond ASCII").await, Ordered::Written);
+    assert_eq!(stored().await["word"], "beyond ASCII");
+
+    // The place is the document's own field, whoever wrote it; a document without one comes before all.
+    for free in [json!({ "word": "free" }), json!({ "write_order": 7 }), json!({ "write_order": null })] {
+        exchange.documents.put(&shared, "node", free).await.unwrap();
+        assert_eq!(put("0", "ordered").await, Ordered::Written);
+    }
+    exchange.documents.put(&shared, "node", json!({ "write_order": "9" })).await.unwrap();
+    assert_eq!(put("8", "overtaken").await, Ordered::Overtaken { by: "9".to_owned() });
+}
+
+/// The same under a race: the last in the order stays, and exactly one write of it wins.
+pub async fn racing_writers_leave_the_last_document(exchange: &Exchange, _: Settings) {
+    let shared = unique("shared");
+    for round in 0..5 {
+        let id = format!("node{round}");
+        let writers: Vec<_> = (0..24_u32)
+            .map(|writer| {
+                let (exchange, shared, id) = (exchange.clone(), shared.clone(), id.clone());
+                let order = format!("{:04}", (writer * 7 + round) % 8);
+                tokio::spawn(async move {
+                    let document = json!({ "writer": writer });
+                    let ordered =
+                        exchange.documents.put_ordered(&shared, &id, &order, document).await.unwrap();
+                    (writer, order, ordered)
+                })
+            })
+            .collect();
+        let mut last_written = Vec::new();
+        for writer in writers {
+            let (writer, order, ordered) = writer.await.unwrap();
+            match ordered {
+                Ordered::Overtaken { by } => assert!(by > order),
+                Ordered::Written if order == "0007" => last_written.push(writer),
+                Ordered::Written | Ordered::Unchanged => {}
+            }
+        }
+        let stored = exchange.documents.get(&shared, &id).await.unwrap().unwrap();
+        assert_eq!(stored["write_order"], "0007");
+        assert_eq!(last_written.len(), 1, "one write of the last writer wins");
+        assert_eq!(stored["writer"], last_written[0]);
+    }
+}
+
 /// Filters compare top-level fields by value, and pages follow each other without gap or repeat.
 pub async fn documents_are_found_by_field_and_page(exchange: &Exchange, _: Settings) {
     let things = unique("things");
@@ -148,6 +211,10 @@ pub async fn documents_are_bounded(exchange: &Exchange, _: Settings) {
     }
     refused(documents.put_fenced(&things, "id", 0, json!({})).await.map(drop));
     refused(documents.put_fenced(&things, "id", 2, json!({ "attempt": 1 })).await.map(drop));
+    for order in ["", "a\0b", "a\nb", &long] {
+        refused(documents.put_ordered(&things, "id", order, json!({})).await.map(drop));
+    }
+    refused(documents.put_ordered(&things, "id", "2", json!({ "write_order": "1" })).await.map(drop));
     for filter in
         [("", json!(1)), ("a.b", json!(1)), ("$where", json!(1)), ("a", json!(null)), ("a", json!([1]))]
     {

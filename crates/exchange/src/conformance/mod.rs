@@ -34,7 +34,8 @@ macro_rules! conformance_tests {
             extending_keeps_a_message, a_stale_receipt_holds_nothing, an_acknowledged_message_is_gone,
             a_waiting_receiver_is_woken, concurrent_receivers_never_hold_the_same_message, messages_are_bounded,
             documents_are_kept_as_written, an_older_attempt_never_overwrites_a_newer_document,
-            racing_attempts_leave_the_newest_document, documents_are_found_by_field_and_page, documents_are_bounded,
+            racing_attempts_leave_the_newest_document,
+            an_earlier_writer_never_overwrites_a_later_document, racing_writers_leave_the_last_document, documents_are_found_by_field_and_page, documents_are_bounded,
             content_is_written_once, an_older_attempt_never_overwrites_a_newer_object,
             racing_attempts_leave_the_newest_object, objects_are_bounded);
     };

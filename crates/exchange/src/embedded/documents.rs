@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::{Stores, blocking};
-use crate::{Documents, ExchangeError, Fenced, limits};
+use crate::limits::Guard;
+use crate::{Documents, ExchangeError, Fenced, ORDER_FIELD, Ordered, limits};
 
 pub(super) struct EmbeddedDocuments(pub(super) Arc<Stores>);
 
@@ -44,25 +45,23 @@ fn mark(field: &str, value: &Value) -> Option<String> {
 }
 
 impl Stores {
-    fn put_document(
+    /// Writes a document where `judge` says `written` of what is there before: in one transaction.
+    fn put_document<J: PartialEq>(
         &self,
         key: &[u8],
         prepared: &limits::Prepared,
-        fenced: bool,
-    ) -> Result<Fenced, ExchangeError> {
+        written: &J,
+        judge: impl FnOnce(Option<&[u8]>) -> Result<J, ExchangeError>,
+    ) -> Result<J, ExchangeError> {
         self.write("write a document", |writing| {
-            if fenced {
-                let stored = self.documents.get(writing, key)?.and_then(|stored| stored.first_chunk());
-                match Fenced::judge(stored.map(|attempt| u32::from_be_bytes(*attempt)), prepared.attempt) {
-                    Fenced::Written => {}
-                    kept => return Ok(kept),
-                }
+            let judged = judge(self.documents.get(writing, key)?)?;
+            if judged == *written {
+                let mut value = Vec::with_capacity(4 + prepared.bytes.len());
+                value.extend_from_slice(&prepared.attempt.to_be_bytes());
+                value.extend_from_slice(&prepared.bytes);
+                self.documents.put(writing, key, &value)?;
             }
-            let mut value = Vec::with_capacity(4 + prepared.bytes.len());
-            value.extend_from_slice(&prepared.attempt.to_be_bytes());
-            value.extend_from_slice(&prepared.bytes);
-            self.documents.put(writing, key, &value)?;
-            Ok(Fenced::Written)
+            Ok(judged)
         })
     }
 
@@ -121,8 +120,8 @@ impl Documents for EmbeddedDocuments {
     async fn put(&self, collection: &str, id: &str, document: Value) -> Result<(), ExchangeError> {
         let (stores, collection, id) = (Arc::clone(&self.0), collection.to_owned(), id.to_owned());
         blocking(move || {
-            let prepared = limits::prepare_document(&collection, &id, None, document)?;
-            stores.put_document(&key(&collection, &id), &prepared, false).map(drop)
+            let prepared = limits::prepare_document(&collection, &id, Guard::None, document)?;
+            stores.put_document(&key(&collection, &id), &prepared, &(), |_| Ok(()))
         })
         .await
     }
@@ -136,8 +135,32 @@ impl Documents for EmbeddedDocuments {
     ) -> Result<Fenced, ExchangeError> {
         let (stores, collection, id) = (Arc::clone(&self.0), collection.to_owned(), id.to_owned());
         blocking(move || {
-            let prepared = limits::prepare_document(&collection, &id, Some(attempt), document)?;
-            stores.put_document(&key(&collection, &id), &prepared, true)
+            let prepared = limits::prepare_document(&collection, &id, Guard::Attempt(attempt), document)?;
+            stores.put_document(&key(&collection, &id), &prepared, &Fenced::Written, |stored| {
+                let stored = stored.and_then(<[u8]>::first_chunk);
+                Ok(Fenced::judge(stored.map(|attempt| u32::from_be_bytes(*attempt)), attempt))
+            })
+        })
+        .await
+    }
+
+    async fn put_ordered(
+        &self,
+        collection: &str,
+        id: &str,
+        order: &str,
+        document: Value,
+    ) -> Result<Ordered, ExchangeError> {
+        let (stores, collection, id) = (Arc::clone(&self.0), collection.to_owned(), id.to_owned());
+        let order = order.to_owned();
+        blocking(move || {
+            let prepared = limits::prepare_document(&collection, &id, Guard::Order(&order), document)?;
+            let key = key(&collection, &id);
+            stores.put_document(&key, &prepared, &Ordered::Written, |stored| {
+                let stored = stored.map(|stored| split(&key, stored)).transpose()?;
+                let place = stored.as_ref().and_then(|(_, document)| document[ORDER_FIELD].as_str());
+                Ok(Ordered::judge(place, &order))
+            })
         })
         .await
     }

@@ -52,6 +52,8 @@ pub struct FakeConverter {
     pub calls: AtomicUsize,
     pub at_once: AtomicUsize,
     pub most_at_once: AtomicUsize,
+    /// The version of both the conversion and the sweep.
+    pub version: Mutex<u32>,
 }
 
 impl Converter for FakeConverter {
@@ -69,6 +71,7 @@ impl Converter for FakeConverter {
                 return Err(ConversionError::Refused {
                     code: "no_such_node",
                     message: format!("There is no node {} in this file.", input.job.wf_node_id),
+                    source: Some("the reader's own words".into()),
                 });
             }
             Some("unavailable") => {
@@ -89,6 +92,7 @@ impl Converter for FakeConverter {
             .collect::<Result<_, _>>()?;
         let result =
             json!({ "kit": kit, "masters": masters, "node": input.job.wf_node_id, "source": source });
+        let fill = source["fill"].as_u64().unwrap_or(0) as usize;
         let file = |file_name: &str, bytes: Vec<u8>, media_type| ArtifactFile {
             file_name: file_name.to_owned(),
             bytes,
@@ -103,7 +107,9 @@ impl Converter for FakeConverter {
             source_hash: sha256_hex(&input.source.bytes),
             snapshot: input.source.bytes.clone(),
             result_document: result,
-            wireframe_document: Some(json!({ "based_on": 1, "type": 0, "memos": [] })),
+            wireframe_document: Some(json!({
+                "based_on": 1, "type": 0, "memos": [], "fill": "x".repeat(fill),
+            })),
             score: Some((0.875, "ds@1.0".to_owned())),
             flag_count: Some(2),
             timings_ms: BTreeMap::from([("parse".to_owned(), 1.5)]),
@@ -113,9 +119,37 @@ impl Converter for FakeConverter {
 
     /// The library is a list of entries.
     fn sweep(&self, input: SweepInput<'_>) -> Result<Swept, ConversionError> {
-        let entries: Vec<Value> = serde_json::from_slice(input.bytes)
-            .map_err(|error| ConversionError::Refused { code: "bad", message: error.to_string() })?;
+        let refused = |message: &str| {
+            let message = message.to_owned();
+            ConversionError::Refused { code: "bad", message, source: None }
+        };
+        let entries: Vec<Value> =
+            serde_json::from_slice(input.bytes).map_err(|error| refused(&error.to_string()))?;
+        let entry = |mut entry: Value| {
+            if !entry.is_object() {
+                return Err(refused("an entry is an object"));
+            }
+            let node_id = entry["component_node_id"].as_str().unwrap_or_default();
+            let key = entry["component_key"].as_str();
+            let id = input.target.document_id(input.project_id, key, input.file_key, node_id);
+            entry["_id"] = json!(id);
+            entry["project_id"] = json!(input.project_id);
+            entry["lineage"] = json!({
+                "source_file": input.file_key, "source_hash": input.source_hash,
+                "processor_version": self.sweep_version(),
+            });
+            Ok(entry)
+        };
+        let entries = entries.into_iter().map(entry).collect::<Result<_, _>>()?;
         Ok(Swept { entries, warnings: vec![json!({ "message": "odd" })] })
+    }
+
+    fn version(&self) -> String {
+        format!("fake {}", self.version.lock().unwrap())
+    }
+
+    fn sweep_version(&self) -> String {
+        format!("fake sweep {}", self.version.lock().unwrap())
     }
 }
 
