@@ -13,6 +13,7 @@ mod row;
 mod sql;
 mod sqlite;
 mod traits;
+pub mod workflows;
 
 pub use error::*;
 pub use memory::MemoryStore;

@@ -1,0 +1,46 @@
+//! Why the engine could not do what was asked.
+
+use heddle_store::StoreError;
+use heddle_store::workflows::PublishError;
+use heddle_workflow::{CanonicalError, Finding, InstanceId, Refusal, RestoreError};
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The graph has errors.
+    #[error("the graph has {} findings", .0.len())]
+    Invalid(Vec<Finding>),
+    /// The document has no canonical form.
+    #[error("the document has no checksum")]
+    Checksum(#[source] CanonicalError),
+    /// It was not published.
+    #[error("could not publish the version")]
+    Publish(#[source] PublishError),
+    /// There is no such definition, or nothing of it is published.
+    #[error("there is no published definition {0:?}")]
+    NoDefinition(String),
+    /// There is no such instance.
+    #[error("there is no instance {0}")]
+    NoInstance(InstanceId),
+    /// The present state forbids it.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// Others were faster every time.
+    #[error("the instance {0} changes faster than this can be done")]
+    Busy(InstanceId),
+    /// Rows that are not what they should be.
+    #[error("the instance {id} can't be read")]
+    Damaged {
+        /// Whose.
+        id: InstanceId,
+        /// Why.
+        #[source]
+        source: RestoreError,
+    },
+    /// A version that this program can't read.
+    #[error("the version {0:?} is missing or no graph")]
+    BadVersion(String),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

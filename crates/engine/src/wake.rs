@@ -1,0 +1,40 @@
+//! Waking: whatever is due and nobody has seen to. Every probe may be lost, and this still brings it home (W17).
+
+use heddle_store::workflows::Due;
+use heddle_workflow::Event;
+use jiff::SignedDuration;
+
+use crate::engine::is_seen_to;
+use crate::{Engine, EngineError};
+
+/// After how long something that went wrong is tried again.
+const AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(5);
+
+impl Engine {
+    /// Sees to what is due, a bounded batch of each kind; how much there was.
+    pub async fn wake_once(&self) -> Result<usize, EngineError> {
+        let due = self.store.work.due(self.clock.now(), AGAIN_AFTER, self.config.wake_batch).await?;
+        for due in &due {
+            let (id, event) = match due {
+                Due::Lease(id) => (id, Event::LeaseExpired),
+                Due::Wait(id) => (id, Event::WaitDue),
+                Due::Deadline(id) => (id, Event::DeadlineDue),
+            };
+            match self.turn(id, &event).await {
+                Ok(_) => {}
+                Err(EngineError::Refused(refusal)) if is_seen_to(&refusal) => {}
+                // One that can't be read must not keep the others waiting.
+                Err(
+                    error @ (EngineError::Refused(_)
+                    | EngineError::Damaged { .. }
+                    | EngineError::BadVersion(_)
+                    | EngineError::Busy(_)),
+                ) => {
+                    tracing::error!(instance = %id, error = &error as &dyn std::error::Error, "could not wake it");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(due.len())
+    }
+}

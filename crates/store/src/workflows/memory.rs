@@ -1,0 +1,322 @@
+//! The workflow rows in memory: for tests and simulation. It keeps every promise of the traits but to last.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use heddle_workflow::{
+    InstanceId, Lease, Plan, Rows, SignalId, StepRow, StepStatus, Token, WaitRecord, WaitStatus, Waits,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value as Json;
+
+use super::{
+    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewInstance, NewVersion, PublishError,
+    Publishing, Turn, Turns, Version, Work, owner_scope,
+};
+use crate::StoreError;
+
+/// The adapter. Every call is one step under one lock.
+#[derive(Default)]
+pub struct WorkflowMemory {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    /// The current version of each definition, by owner's scope and key.
+    current: BTreeMap<(String, String), Key>,
+    versions: BTreeMap<Key, Version>,
+    instances: BTreeMap<InstanceId, Instance>,
+    /// Start keys that have been seen, and until when they count.
+    starts: BTreeMap<String, (InstanceId, Timestamp)>,
+    effects: BTreeMap<(InstanceId, String), Json>,
+    /// The last key that was given to a row.
+    last_key: u64,
+}
+
+struct Instance {
+    new: NewInstance,
+    rows: Rows,
+    /// When its leases, waits and deadline were last handed out.
+    handed_out: BTreeMap<Due, Timestamp>,
+}
+
+impl WorkflowMemory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every instance's rows, for tests that look at all of them.
+    pub fn everything(&self) -> Vec<Rows> {
+        self.tables().instances.values().map(|instance| instance.rows.clone()).collect()
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tables {
+    fn next_key(&mut self) -> Key {
+        self.last_key += 1;
+        Key(self.last_key.to_string())
+    }
+
+    fn commit(&mut self, turn: Turn) -> Committed {
+        let mut last_key = self.last_key;
+        let name = || {
+            last_key += 1;
+            SignalId::new(last_key.to_string())
+        };
+        let committed = match turn.new {
+            Some(new) => self.start(new, &turn.plan, name),
+            None => self.turn(&turn.plan, name),
+        };
+        self.last_key = last_key;
+        committed
+    }
+
+    fn start(&mut self, new: NewInstance, plan: &Plan, name: impl FnMut() -> SignalId) -> Committed {
+        let first = new.idempotency.as_ref().and_then(|(digest, _)| self.starts.get(digest));
+        if let Some((first, _)) = first.filter(|(_, until)| *until > plan.at) {
+            return Committed::Existing(first.clone());
+        }
+        let id = plan.state.id.clone();
+        let rows = Rows::created(plan, name);
+        let (Ok(rows), false) = (rows, self.instances.contains_key(&id)) else { return Committed::Conflict };
+        if let Some((digest, until)) = &new.idempotency {
+            self.starts.insert(digest.clone(), (id.clone(), *until));
+        }
+        self.instances.insert(id, Instance { new, rows, handed_out: BTreeMap::new() });
+        Committed::Done
+    }
+
+    fn turn(&mut self, plan: &Plan, name: impl FnMut() -> SignalId) -> Committed {
+        let Some(instance) = self.instances.get_mut(&plan.state.id) else { return Committed::Conflict };
+        if instance.rows.apply(plan, name).is_err() {
+            return Committed::Conflict;
+        }
+        // What was handed out has been seen to.
+        instance.handed_out.clear();
+        Committed::Done
+    }
+
+    fn held(&mut self, claim: &ClaimRef) -> Option<&mut StepRow> {
+        let steps = &mut self.instances.get_mut(&claim.instance)?.rows.steps;
+        steps.iter_mut().find(|step| {
+            step.key == claim.step && step.claim.as_ref().is_some_and(|(token, _)| *token == claim.token)
+        })
+    }
+}
+
+#[async_trait]
+impl Publishing for WorkflowMemory {
+    async fn publish(&self, version: &NewVersion, _now: Timestamp) -> Result<Version, PublishError> {
+        let mut tables = self.tables();
+        let place = (owner_scope(version.owner.as_ref()), version.key.clone());
+        let current = tables.current.get(&place).and_then(|key| tables.versions.get(key)).cloned();
+        let present = current.as_ref().map_or("", |current| current.checksum.as_str());
+        if version.expected_checksum.as_deref().is_some_and(|expected| expected != present) {
+            return Err(PublishError::Changed { present: present.to_owned() });
+        }
+        if let Some(current) = current.as_ref().filter(|current| current.checksum == version.checksum) {
+            return Ok(current.clone());
+        }
+        let definition = match &current {
+            Some(current) => current.definition.clone(),
+            None => tables.next_key(),
+        };
+        let published = Version {
+            id: tables.next_key(),
+            definition,
+            number: current.map_or(0, |current| current.number) + 1,
+            document: Arc::new(version.document.clone()),
+            checksum: version.checksum.clone(),
+            actor_mode: version.actor_mode,
+        };
+        tables.versions.insert(published.id.clone(), published.clone());
+        tables.current.insert(place, published.id.clone());
+        Ok(published)
+    }
+
+    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
+        let tables = self.tables();
+        let current = tables.current.get(&(owner_scope.to_owned(), key.to_owned()));
+        Ok(current.and_then(|key| tables.versions.get(key)).cloned())
+    }
+
+    async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
+        Ok(self.tables().versions.get(version).cloned())
+    }
+}
+
+#[async_trait]
+impl Turns for WorkflowMemory {
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+        let tables = self.tables();
+        let instance = tables.instances.get(id);
+        Ok(instance
+            .map(|instance| Loaded { version: instance.new.version.clone(), rows: instance.rows.clone() }))
+    }
+
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+        let mut tables = self.tables();
+        Ok(turns.into_iter().map(|turn| tables.commit(turn)).collect())
+    }
+
+    async fn waiting_for(
+        &self,
+        event_key: &str,
+        after: Option<&InstanceId>,
+        limit: u16,
+    ) -> Result<Vec<InstanceId>, StoreError> {
+        let tables = self.tables();
+        let waits = |instance: &Instance| {
+            instance
+                .rows
+                .waits
+                .iter()
+                .any(|wait| wait.status == WaitStatus::Pending && wait.event_key() == Some(event_key))
+        };
+        let waiting = tables
+            .instances
+            .iter()
+            .filter(|(id, instance)| after.is_none_or(|after| *id > after) && waits(instance));
+        Ok(waiting.map(|(id, _)| id.clone()).take(usize::from(limit)).collect())
+    }
+}
+
+#[async_trait]
+impl Work for WorkflowMemory {
+    async fn claim(
+        &self,
+        tokens: &[Token],
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        let mut tables = self.tables();
+        let mut queued: Vec<(Timestamp, InstanceId, usize)> = Vec::new();
+        for (id, instance) in &tables.instances {
+            for (place, step) in instance.rows.steps.iter().enumerate() {
+                let from = step.scheduled_for.filter(|from| *from <= now);
+                queued.extend(
+                    from.filter(|_| step.status == StepStatus::Queued).map(|from| (from, id.clone(), place)),
+                );
+            }
+        }
+        queued.sort();
+        let mut claimed = Vec::new();
+        for ((_, id, place), token) in queued.into_iter().zip(tokens) {
+            let Some(instance) = tables.instances.get_mut(&id) else { continue };
+            let step = &mut instance.rows.steps[place];
+            step.hold(&Lease { token: token.clone(), until, since: now });
+            claimed.push(Claimed {
+                claim: ClaimRef { instance: id, step: step.key.clone(), token: token.clone() },
+                version: instance.new.version.clone(),
+                idempotency_key: step.idempotency_key.clone(),
+                input: step.input.clone(),
+                resume: step.resume.clone(),
+            });
+        }
+        Ok(claimed)
+    }
+
+    async fn heartbeat(&self, claim: &ClaimRef, until: Timestamp) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let held = tables.held(claim).and_then(|step| step.claim.as_mut());
+        Ok(held.map(|(_, lease)| *lease = until).is_some())
+    }
+
+    async fn release(&self, claim: &ClaimRef, from: Timestamp) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(step) = tables.held(claim) else { return Ok(false) };
+        step.claim = None;
+        step.status = StepStatus::Queued;
+        step.scheduled_for = Some(from);
+        Ok(true)
+    }
+
+    async fn due(
+        &self,
+        now: Timestamp,
+        again_after: SignedDuration,
+        limit: u16,
+    ) -> Result<Vec<Due>, StoreError> {
+        let mut tables = self.tables();
+        let mut found: [Vec<(Timestamp, Due)>; 3] = Default::default();
+        for (id, instance) in &tables.instances {
+            for (kind, at, due) in overdue(id, &instance.rows, now) {
+                let seen = instance.handed_out.get(&due);
+                if seen.is_none_or(|seen| now.duration_since(*seen) >= again_after) {
+                    found[kind].push((at, due));
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for mut kind in found {
+            kind.sort();
+            all.extend(kind.into_iter().take(usize::from(limit)).map(|(_, due)| due));
+        }
+        for due in &all {
+            let (Due::Lease(id) | Due::Wait(id) | Due::Deadline(id)) = due;
+            if let Some(instance) = tables.instances.get_mut(id) {
+                instance.handed_out.insert(due.clone(), now);
+            }
+        }
+        Ok(all)
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        let tables = self.tables();
+        let rows = tables.instances.values().map(|instance| &instance.rows);
+        let times = rows.flat_map(|rows| {
+            let steps = rows.steps.iter().filter_map(|step| match step.status {
+                StepStatus::Queued => step.scheduled_for,
+                StepStatus::Running => step.claim.as_ref().map(|(_, until)| *until),
+                _ => None,
+            });
+            steps.chain(rows.waits.iter().filter_map(pending_due))
+        });
+        Ok(times.min())
+    }
+}
+
+fn pending_due(wait: &WaitRecord) -> Option<Timestamp> {
+    wait.what.due_at().filter(|_| wait.status == WaitStatus::Pending)
+}
+
+/// What of an instance is overdue: by kind, and since when.
+fn overdue(id: &InstanceId, rows: &Rows, now: Timestamp) -> Vec<(usize, Timestamp, Due)> {
+    let leases = rows.steps.iter().filter(|step| step.status == StepStatus::Running);
+    let leases = leases.filter_map(|step| step.claim.as_ref().map(|(_, until)| *until));
+    let waits = rows.waits.iter().filter_map(|wait| {
+        let due_at = pending_due(wait)?;
+        Some(match wait.what {
+            Waits::Deadline { .. } => (2, due_at, Due::Deadline(id.clone())),
+            _ => (1, due_at, Due::Wait(id.clone())),
+        })
+    });
+    let leases = leases.map(|until| (0, until, Due::Lease(id.clone())));
+    leases.chain(waits).filter(|(_, at, _)| *at <= now).collect()
+}
+
+#[async_trait]
+impl Effects for WorkflowMemory {
+    async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
+        Ok(self.tables().effects.get(&(instance.clone(), digest.to_owned())).cloned())
+    }
+
+    async fn keep_effect(
+        &self,
+        instance: &InstanceId,
+        digest: &str,
+        result: &Json,
+        _now: Timestamp,
+    ) -> Result<Json, StoreError> {
+        let mut tables = self.tables();
+        let place = (instance.clone(), digest.to_owned());
+        Ok(tables.effects.entry(place).or_insert_with(|| result.clone()).clone())
+    }
+}
