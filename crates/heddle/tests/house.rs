@@ -51,6 +51,44 @@ fn check_completed(run: &Value) {
     assert_eq!(run["result_url"], format!("1/1/des2wf/{id}/result.json"));
 }
 
+/// The setup view says what a run would choose from, and what a swapped kit has left behind.
+// proves D7
+#[test]
+fn the_registered_kit_is_summed_up() {
+    let dir = project();
+    let data = dir.path();
+    let summary = json(data, &["kit", "summary", "--project", "1"]);
+    let count = |field: &str| summary[field].as_u64().unwrap();
+    let entries = count("entries");
+    assert!(entries >= 25, "{summary:#}");
+    assert_eq!(summary["project_id"], 1);
+    assert_eq!((count("with_node_id"), count("with_publish_key")), (entries, entries));
+    assert!(count("rows") > entries, "each variant is one to choose");
+    for field in ["with_variant_axes", "with_text_slots"] {
+        assert!((1..=entries).contains(&count(field)), "{field}: {summary:#}");
+    }
+    assert_eq!((count("unreachable"), count("stale"), count("unreadable")), (0, 0, 0));
+    let text = expect(data, &["kit", "summary", "--project", "1"], 0);
+    assert!(text.contains(&format!("entries                  {entries}")), "{text}");
+
+    // A kit of one component takes its place: nothing is deleted, and nothing of the old one is chosen any more.
+    std::fs::write(
+        data.join("small.json"),
+        serde_json::json!({ "document": { "id": "0:0", "type": "DOCUMENT", "children": [
+            { "id": "0:1", "type": "CANVAS", "name": "Page", "children": [
+                { "id": "1:1", "type": "COMPONENT", "name": "Box", "children": [] }] }] } })
+        .to_string(),
+    )
+    .unwrap();
+    expect(data, &["sweep", "small.json", "--target", "kit", "--project", "1", "--replace"], 0);
+    let swapped = json(data, &["kit", "summary", "--project", "1"]);
+    assert_eq!((&swapped["entries"], &swapped["with_publish_key"]), (&1.into(), &0.into()));
+    assert_eq!(swapped["stale"], entries);
+    // Another project has none, and is told how to get one.
+    let none = expect(data, &["kit", "summary", "--project", "2"], 0);
+    assert!(none.contains("heddle sweep KIT.json --target kit --project 2"), "{none}");
+}
+
 // proves G6
 // proves G11
 #[test]

@@ -21,6 +21,9 @@ fn wrong_usage_is_exit_2_and_failure_exit_1() {
         &["sweep", "x.json", "--target", "kit", "--project", "one"],
         &["generations", "show", "not-an-id", "--server", "http://127.0.0.1:1"],
         &["generations", "list"],
+        &["generations", "list", "--status", "done"],
+        &["generations", "create", "--file-key", "f", "--node", "1:2", "--edge", "up"],
+        &["kit", "summary"],
         &["worker"],
         &["serve", "--listen", "nowhere"],
         &["serve", "--figma-files", "/nonexistent", "--listen", "127.0.0.1:0"],
@@ -59,7 +62,7 @@ fn wrong_usage_is_exit_2_and_failure_exit_1() {
 fn help_version_and_completions_are_data() {
     let dir = tempfile::tempdir().unwrap();
     let help = expect(dir.path(), &["--help"], 0);
-    for command in ["serve", "worker", "sweep", "generations", "config", "completions"] {
+    for command in ["serve", "worker", "sweep", "kit", "generations", "config", "completions"] {
         assert!(help.contains(command), "{help}");
     }
     for absent in ["wf2des", "graphic-override", "workflows", "doctor", "HEDDLE_TEST"] {

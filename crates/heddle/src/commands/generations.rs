@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use heddle_generation::{Edge, RunId, Status};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -44,21 +46,22 @@ struct Waiting {
     timeout: u64,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum EdgeName {
-    /// A wireframe of a design.
-    Des2wf,
-    /// A design of a wireframe.
-    Wf2des,
+/// A value that is given by its name.
+fn named<T: Clone + Send + Sync + 'static>(
+    all: &[T],
+    name: fn(T) -> &'static str,
+    from_name: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().cloned().map(name));
+    names.try_map(move |given: String| from_name(&given).ok_or("no such name"))
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum StatusName {
-    Processing,
-    Completed,
-    Failed,
-    Rejected,
-    Cancelled,
+fn edge() -> impl TypedValueParser<Value = Edge> {
+    named(Edge::ALL, Edge::name, Edge::from_name)
+}
+
+fn status() -> impl TypedValueParser<Value = Status> {
+    named(Status::ALL, Status::name, Status::from_name)
 }
 
 /// Ask for a run.
@@ -73,9 +76,9 @@ pub struct Create {
     /// The input node, as 12:345 or 12-345.
     #[arg(long, value_name = "ID")]
     node: String,
-    /// Which way.
-    #[arg(long, default_value = "des2wf")]
-    edge: EdgeName,
+    /// Which way: des2wf makes a wireframe of a design, wf2des a design of a wireframe.
+    #[arg(long, default_value = "des2wf", value_parser = edge())]
+    edge: Edge,
     /// Bring the document along: Figma REST JSON, plain or gzip.
     #[arg(long, value_name = "FILE")]
     upload: Option<PathBuf>,
@@ -118,11 +121,11 @@ pub struct List {
     #[arg(long, value_name = "KEY")]
     file_key: Option<String>,
     /// On this edge.
-    #[arg(long)]
-    edge: Option<EdgeName>,
+    #[arg(long, value_parser = edge())]
+    edge: Option<Edge>,
     /// In this status.
-    #[arg(long)]
-    status: Option<StatusName>,
+    #[arg(long, value_parser = status())]
+    status: Option<Status>,
     /// How many.
     #[arg(long, value_name = "N", default_value_t = 25)]
     limit: u16,
@@ -140,10 +143,6 @@ pub struct Cancel {
     id: String,
     #[command(flatten)]
     server: Server,
-}
-
-fn name<T: ValueEnum>(value: &T) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl Generations {
@@ -182,7 +181,7 @@ impl Generations {
 
 /// An id goes into a path, so that it must be one.
 fn run_path(id: &str) -> Result<String, Failure> {
-    match heddle_generation::RunId::parse(id.trim()) {
+    match RunId::parse(id.trim()) {
         Some(id) => Ok(format!("/v1/generations/{id}")),
         None => Err(Failure::usage(format!("{id:?} is not a run's id"))),
     }
@@ -191,7 +190,7 @@ fn run_path(id: &str) -> Result<String, Failure> {
 impl Create {
     fn ask(&self, client: &Client) -> Result<Value, Failure> {
         let mut body = json!({
-            "edge": name(&self.edge),
+            "edge": self.edge.name(),
             "project_id": self.project,
             "figma_file_key": self.file_key,
             "wf_node_id": self.node,
@@ -236,8 +235,8 @@ impl List {
         let mut query = vec![("limit", self.limit.to_string())];
         query.extend(self.project.map(|id| ("project_id", id.to_string())));
         query.extend(self.file_key.clone().map(|key| ("figma_file_key", key)));
-        query.extend(self.edge.map(|edge| ("edge", name(&edge))));
-        query.extend(self.status.map(|status| ("status", name(&status))));
+        query.extend(self.edge.map(|edge| ("edge", edge.name().to_owned())));
+        query.extend(self.status.map(|status| ("status", status.name().to_owned())));
         query.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
         client.get("/v1/generations", &query)
     }

@@ -5,6 +5,7 @@ mod convert;
 mod demo;
 mod eval;
 mod generations;
+mod kit;
 mod render;
 mod serve;
 mod settings;
@@ -39,6 +40,9 @@ pub enum Command {
     Worker(work::Work),
     /// Register the components of a Figma library: a wireframe kit or a design system.
     Sweep(sweep::Sweep),
+    /// Look at a project's wireframe kit.
+    #[command(subcommand)]
+    Kit(kit::KitCommand),
     /// Ask a running server for generations, look at them, cancel them.
     #[command(subcommand)]
     Generations(generations::Generations),
@@ -69,6 +73,7 @@ impl Command {
             Self::Serve(command) => command.run(terminal, config),
             Self::Worker(command) => command.run(terminal, config),
             Self::Sweep(command) => command.run(terminal, config),
+            Self::Kit(command) => command.run(terminal, config),
             Self::Generations(command) => command.run(terminal, config),
             Self::Config(command) => command.run(terminal, config),
             Self::Completions(command) => command.run(terminal),

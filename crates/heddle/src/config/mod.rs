@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use heddle_exchange::Collections;
+use heddle_figma::Limits;
 use heddle_generation::TriggerSurface;
 use heddle_worker::Settings;
 use serde::Serialize;
@@ -310,7 +311,7 @@ fn worker_bounds(
         "HEDDLE_WORKER_MAX_SOURCE_BYTES",
         None,
         worker.max_source_bytes,
-        256 << 20,
+        Limits::default().bytes,
     )?;
     let settings = Settings {
         concurrency: join.setting(

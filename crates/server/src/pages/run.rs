@@ -172,18 +172,37 @@ fn parts(parts: &PartFacts) -> Markup {
     }
 }
 
+/// The stages of a worker's job in the order in which it passes them. A manifest names them in the alphabet's.
+const STAGES: [&str; 11] = [
+    "source",
+    "registries",
+    "waiting",
+    "read",
+    "snapshot",
+    "kit",
+    "convert",
+    "draw_source",
+    "draw_wireframe",
+    "write",
+    "writing",
+];
+
+/// The times as they came to pass; a stage that is not known here comes last. No stage is within another, so that they
+/// add up.
 fn timings(index: &Index) -> Markup {
-    let timings = &index.manifest.timings_ms;
-    let most = timings.values().copied().fold(0.0_f64, f64::max);
-    let total: f64 = timings.values().sum();
+    let place = |stage: &str| STAGES.iter().position(|known| *known == stage).unwrap_or(STAGES.len());
+    let mut timings: Vec<(&String, &f64)> = index.manifest.timings_ms.iter().collect();
+    timings.sort_by_key(|(stage, _)| place(stage));
+    let most = timings.iter().map(|(_, time)| **time).fold(0.0_f64, f64::max);
+    let total: f64 = timings.iter().map(|(_, time)| **time).sum();
     html! {
         @if !timings.is_empty() {
             section.card {
                 h2 { "Time" small { (duration(total)) } }
                 dl.parts {
-                    @for (stage, time) in timings {
+                    @for (stage, time) in &timings {
                         dt { (stage.replace('_', " ")) }
-                        dd { (bar(if most > 0.0 { time / most } else { 0.0 }, "plain")) span { (duration(*time)) } }
+                        dd { (bar(if most > 0.0 { **time / most } else { 0.0 }, "plain")) span { (duration(**time)) } }
                     }
                 }
             }

@@ -185,7 +185,15 @@ impl Server {
                     score_version: Some("ds@1.0".to_owned()),
                 },
             },
-            timings_ms: BTreeMap::from([("convert".to_owned(), 12.5), ("draw source".to_owned(), 3.0)]),
+            timings_ms: [
+                ("convert", 12.5),
+                ("draw_source", 3.0),
+                ("another", 1.0),
+                ("writing", 2.0),
+                ("source", 1.5),
+            ]
+            .map(|(stage, ms)| (stage.to_owned(), ms))
+            .into(),
             written_at: self.now(),
         };
         change(&mut manifest);
