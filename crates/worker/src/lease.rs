@@ -108,6 +108,7 @@ mod tests {
     use async_trait::async_trait;
 
     use super::*;
+    use crate::watchdog::Watchdog;
 
     const VISIBILITY: Duration = Duration::from_secs(30);
 
@@ -119,6 +120,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn work_that_takes_long_keeps_its_message() {
+        let _watchdog = Watchdog::start();
         let queue = heddle_exchange::memory::open().queue;
         let lease = held(&queue).await;
         sleep(VISIBILITY * 20).await;
@@ -130,6 +132,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_message_that_is_given_back_or_dropped_comes_again() {
+        let _watchdog = Watchdog::start();
         let queue = heddle_exchange::memory::open().queue;
         assert!(held(&queue).await.give_back(Duration::from_secs(3)).await.unwrap());
         assert!(queue.receive(VISIBILITY, Duration::from_secs(2)).await.unwrap().is_none());
@@ -145,6 +148,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_message_that_someone_else_removed_is_lost() {
+        let _watchdog = Watchdog::start();
         let queue = heddle_exchange::memory::open().queue;
         let lease = held(&queue).await;
         assert!(queue.acknowledge(&lease.receipt).await.unwrap());
@@ -177,11 +181,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn without_a_queue_a_message_is_lost_before_its_time_is_up() {
+        let _watchdog = Watchdog::start();
         let gone = Arc::new(Gone(AtomicU32::new(0)));
         let delivery = Delivery { body: Vec::new(), receipt: "r".to_owned(), receive_count: 1 };
         let begun = Instant::now();
         let lease = Lease::keep(gone.clone(), &delivery, VISIBILITY);
-        lease.lost().await;
+        tokio::time::timeout(VISIBILITY, lease.lost()).await.unwrap();
         assert!(begun.elapsed() < VISIBILITY);
         assert!(begun.elapsed() > VISIBILITY / 2, "a passing failure must not cost the lease");
         assert!((3..=50).contains(&gone.0.load(Ordering::Relaxed)));

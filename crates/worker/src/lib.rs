@@ -20,6 +20,9 @@ mod report;
 mod run;
 mod source;
 pub mod sweep;
+#[cfg(test)]
+#[path = "../tests/common/watchdog.rs"]
+mod watchdog;
 mod worker;
 
 pub use breakpoint::{Breakpoint, Breakpoints};

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses its part, and fails by panicking")]
 
+mod watchdog;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -271,6 +273,7 @@ impl Queue for Thief {
 }
 
 pub struct House {
+    _watchdog: watchdog::Watchdog,
     pub exchange: Exchange,
     pub converter: Arc<FakeConverter>,
     pub sources: Arc<FakeSources>,
@@ -288,6 +291,7 @@ impl House {
         let kit = json!({ "project_id": 7, "name": "Button", "component_node_id": "1:1" });
         exchange.documents.put("wireframe_component", "7_button", kit).await.unwrap();
         Self {
+            _watchdog: watchdog::Watchdog::start(),
             backend: FakeBackend::new(&exchange),
             converter: Arc::default(),
             sources: FakeSources::with("file", document),
