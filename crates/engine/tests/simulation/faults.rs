@@ -1,0 +1,160 @@
+//! The store as a node sees it: others go on before and after each call, and calls can go wrong.
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use heddle_store::StoreError;
+use heddle_store::workflows::{
+    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, PublishError, Publishing, Turn,
+    Turns, Version, Work,
+};
+use heddle_workflow::{InstanceId, Token};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value as Json;
+
+use crate::{World, pass};
+
+/// A node's process.
+#[derive(Default)]
+pub struct Node {
+    crashed: AtomicBool,
+    /// Its calls may fail, but it stays.
+    steady: bool,
+}
+
+impl Node {
+    pub fn steady() -> Self {
+        Self { steady: true, ..Self::default() }
+    }
+
+    pub fn has_crashed(&self) -> bool {
+        self.crashed.load(Ordering::Relaxed)
+    }
+
+    pub fn restart(&self) {
+        self.crashed.store(false, Ordering::Relaxed);
+    }
+}
+
+pub struct Faulty {
+    world: Arc<World>,
+    node: Arc<Node>,
+}
+
+impl Faulty {
+    pub const fn new(world: Arc<World>, node: Arc<Node>) -> Self {
+        Self { world, node }
+    }
+
+    /// A call with everything that may befall it.
+    async fn call<T>(&self, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        pass(self.world.up_to(2)).await;
+        let fate = if self.world.storms() { self.world.up_to(999) } else { 999 };
+        match fate {
+            0..8 if !self.node.steady => self.crash().await,
+            0..24 => return Err(StoreError::Closed),
+            _ => {}
+        }
+        let answer = call.await;
+        self.world.calls.fetch_add(1, Ordering::Relaxed);
+        match fate {
+            24..32 if !self.node.steady => self.crash().await,
+            24..48 => return Err(StoreError::Closed),
+            _ => {}
+        }
+        pass(self.world.up_to(1)).await;
+        answer
+    }
+
+    async fn crash(&self) {
+        self.node.crashed.store(true, Ordering::Relaxed);
+        pending::<()>().await;
+    }
+}
+
+#[async_trait]
+impl Publishing for Faulty {
+    async fn publish(&self, version: &NewVersion, now: Timestamp) -> Result<Version, PublishError> {
+        self.world.memory.publish(version, now).await
+    }
+
+    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
+        self.call(self.world.memory.current(owner_scope, key)).await
+    }
+
+    async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
+        self.call(self.world.memory.version(version)).await
+    }
+}
+
+#[async_trait]
+impl Turns for Faulty {
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+        self.call(self.world.memory.load(id)).await
+    }
+
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+        self.call(self.world.memory.commit(turns)).await
+    }
+
+    async fn waiting_for(
+        &self,
+        event_key: &str,
+        after: Option<&InstanceId>,
+        limit: u16,
+    ) -> Result<Vec<InstanceId>, StoreError> {
+        self.call(self.world.memory.waiting_for(event_key, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl Work for Faulty {
+    async fn claim(
+        &self,
+        tokens: &[Token],
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        self.call(self.world.memory.claim(tokens, until, now)).await
+    }
+
+    async fn heartbeat(&self, claim: &ClaimRef, until: Timestamp) -> Result<bool, StoreError> {
+        self.call(self.world.memory.heartbeat(claim, until)).await
+    }
+
+    async fn release(&self, claim: &ClaimRef, from: Timestamp) -> Result<bool, StoreError> {
+        self.call(self.world.memory.release(claim, from)).await
+    }
+
+    async fn due(
+        &self,
+        now: Timestamp,
+        again_after: SignedDuration,
+        limit: u16,
+    ) -> Result<Vec<Due>, StoreError> {
+        self.call(self.world.memory.due(now, again_after, limit)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.call(self.world.memory.next_due()).await
+    }
+}
+
+#[async_trait]
+impl Effects for Faulty {
+    async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
+        self.call(self.world.memory.effect(instance, digest)).await
+    }
+
+    async fn keep_effect(
+        &self,
+        instance: &InstanceId,
+        digest: &str,
+        result: &Json,
+        now: Timestamp,
+    ) -> Result<Json, StoreError> {
+        self.call(self.world.memory.keep_effect(instance, digest, result, now)).await
+    }
+}
