@@ -8,9 +8,9 @@ use heddle_store::workflows::{
 };
 use heddle_workflow::{
     Actor, Catalog, Checked, Command, Event, Finding, Graph, InstanceId, Limits, Plan, Refusal, Start, State,
-    Subject, check, checksum, decide, restore, start,
+    Subject, check, checksum, decide, restore, start, stored,
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 use tokio::sync::{Notify, mpsc};
 
@@ -126,6 +126,11 @@ impl Engine {
         }
     }
 
+    /// Now, as the rows keep times.
+    pub(crate) fn now(&self) -> Timestamp {
+        stored(self.clock.now())
+    }
+
     /// Checks a document and publishes it as the definition's current version. Gives the version and what there is to
     /// say of its graph.
     pub async fn publish(&self, key: &str, document: &Json) -> Result<(Version, Vec<Finding>), EngineError> {
@@ -142,7 +147,7 @@ impl Engine {
             publisher: None,
             expected_checksum: None,
         };
-        let published = self.store.publishing.publish(&version, self.clock.now()).await;
+        let published = self.store.publishing.publish(&version, self.now()).await;
         Ok((published.map_err(EngineError::Publish)?, findings))
     }
 
@@ -153,7 +158,7 @@ impl Engine {
         let current = self.store.publishing.current(&scope, &request.key).await?;
         let version = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
         let graph = self.graph(&version.id).await?;
-        let now = self.clock.now();
+        let now = self.now();
         let bad = || EngineError::BadVersion(version.id.0.clone());
         let id = instance_id(self.draw.as_ref(), now).ok_or_else(bad)?;
         let by =
@@ -162,7 +167,7 @@ impl Engine {
             Start { id: id.clone(), trigger: request.trigger, subject: request.subject, depth: 0, by };
         let plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
         let idempotency = request.idempotency_key.map(|key| {
-            let until = now.checked_add(self.config.idempotency_ttl).unwrap_or(jiff::Timestamp::MAX);
+            let until = now.checked_add(self.config.idempotency_ttl).unwrap_or(Timestamp::MAX);
             (digest(&format!("{scope}/{}/{key}", request.key)), until)
         });
         let new = NewInstance {
@@ -281,7 +286,7 @@ impl Engine {
     ) -> Result<(Plan, T), EngineError> {
         for _ in 0..TRIES {
             let (graph, state) = self.load(id).await?;
-            let now = self.clock.now();
+            let now = self.now();
             let mut plan =
                 decide(&graph, &self.config.limits, &state, event, now).map_err(EngineError::Refused)?;
             let word = last_word(&graph, &mut plan);

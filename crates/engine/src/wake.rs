@@ -13,7 +13,7 @@ const AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(5);
 impl Engine {
     /// Sees to what is due, a bounded batch of each kind; how much there was.
     pub async fn wake_once(&self) -> Result<usize, EngineError> {
-        let due = self.store.work.due(self.clock.now(), AGAIN_AFTER, self.config.wake_batch).await?;
+        let due = self.store.work.due(self.now(), AGAIN_AFTER, self.config.wake_batch).await?;
         for due in &due {
             let (id, event) = match due {
                 Due::Lease(id) => (id, Event::LeaseExpired),

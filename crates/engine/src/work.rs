@@ -18,7 +18,7 @@ const OFFERED_AGAIN: SignedDuration = SignedDuration::from_secs(5);
 impl Engine {
     /// Takes up to `most` steps.
     pub(crate) async fn claim(&self, most: usize) -> Result<Vec<Claimed>, EngineError> {
-        let now = self.clock.now();
+        let now = self.now();
         let tokens: Vec<Token> = (0..most).map(|_| token(self.draw.as_ref(), now)).collect();
         let until = now.checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
         Ok(self.store.work.claim(&tokens, until, now).await?)
@@ -79,7 +79,7 @@ impl Engine {
 
     /// Prolongs a claim. A store that fails prolongs nothing, and takes nothing away either: the lease tells.
     async fn heartbeat(&self, claim: &ClaimRef) -> bool {
-        let until = self.clock.now().checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
+        let until = self.now().checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
         match self.store.work.heartbeat(claim, until).await {
             Ok(held) => held,
             Err(error) => {
@@ -92,7 +92,7 @@ impl Engine {
     /// Another node may have what this one lacks.
     async fn give_back(&self, claim: &ClaimRef) -> Result<Option<Claimed>, EngineError> {
         tracing::warn!(node = %claim.step.node, "there is no handler for a step here");
-        let from = self.clock.now().checked_add(OFFERED_AGAIN).unwrap_or(jiff::Timestamp::MAX);
+        let from = self.now().checked_add(OFFERED_AGAIN).unwrap_or(jiff::Timestamp::MAX);
         self.store.work.release(claim, from).await?;
         Ok(None)
     }
@@ -104,7 +104,7 @@ impl Engine {
         let event = Event::StepEnded { token: claim.token.clone(), end, chance };
         let mut tries = 0;
         loop {
-            let next = token(self.draw.as_ref(), self.clock.now());
+            let next = token(self.draw.as_ref(), self.now());
             let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
             match self.turn_then(&claim.instance, &event, take).await {
                 Ok((plan, true)) => return Ok(following(claimed, plan, next)),

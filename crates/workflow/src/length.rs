@@ -23,6 +23,9 @@ pub fn parse_length(text: &str) -> Result<SignedDuration, LengthError> {
     let span: Span = text.parse().map_err(|_| syntax())?;
     let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| syntax())?;
     let most = SignedDuration::from_hours(MAX_DAYS * 24);
+    // Whole milliseconds: finer than that no wait is.
+    let length =
+        SignedDuration::from_millis(i64::try_from(length.as_millis()).map_err(|_| LengthError::Range)?);
     if length.is_positive() && length <= most { Ok(length) } else { Err(LengthError::Range) }
 }
 
@@ -47,7 +50,7 @@ mod tests {
         for bad in ["", "3", "1 month", "P1Y", "soon"] {
             assert!(matches!(parse_length(bad), Err(LengthError::Syntax(_))), "{bad}");
         }
-        for bad in ["0s", "-1s", "4000 days"] {
+        for bad in ["0s", "-1s", "4000 days", "10us"] {
             assert_eq!(parse_length(bad), Err(LengthError::Range), "{bad}");
         }
     }

@@ -64,7 +64,7 @@ enum Happens {
 
 fn happenings() -> impl Strategy<Value = Vec<Happens>> {
     let one = prop_oneof![
-        3 => (1..40_i64).prop_map(Happens::Later),
+        3 => (-3..40_i64).prop_map(Happens::Later),
         8 => Just(Happens::Claim),
         8 => (prop_oneof![8 => Just(0_usize), 1 => 1..3_usize], any::<u8>()).prop_map(|(ago, end)| Happens::Finish(ago, end)),
         1 => Just(Happens::LeaseExpired),

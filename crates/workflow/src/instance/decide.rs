@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::{Map, Value as Json};
 
 use super::command::command;
@@ -104,12 +104,14 @@ pub fn start(graph: &Graph, limits: &Limits, request: Start, now: Timestamp) -> 
         return Err(Refusal::TooDeep { most: limits.depth });
     }
     fits(limits, &request.trigger)?;
+    let now = stored(now);
     let deadline = graph.settings().timeout.and_then(|timeout| now.checked_add(timeout).ok());
     let state = State {
         id: request.id,
         // Replaced before anybody sees it: the walk begins at the trigger and stops somewhere.
         life: Life::Cancelled { at: now },
         lock_version: 0,
+        updated_at: now,
         steps_count: 0,
         depth: request.depth,
         deadline,
@@ -133,6 +135,7 @@ pub fn decide(
     event: &Event,
     now: Timestamp,
 ) -> Result<Plan, Refusal> {
+    let now = stored(now);
     if let Event::Command { command: wanted, by, expected } = event {
         if expected.is_some_and(|expected| expected != state.lock_version) {
             return Err(Refusal::Changed { present: state.lock_version });
@@ -223,6 +226,13 @@ fn deadline_due(turn: &mut Turn<'_>) -> Result<(), Refusal> {
 
 fn timed_out() -> Failure {
     Failure { retryable: true, ..Failure::fatal("timeout", "the step took longer than its node allows") }
+}
+
+/// A time as the rows keep it: in whole microseconds, rounded down.
+pub fn stored(at: Timestamp) -> Timestamp {
+    let floor = TimestampRound::new().smallest(Unit::Microsecond).mode(RoundMode::Floor);
+    // Rounding down to a microsecond leaves the range of a timestamp nowhere.
+    at.round(floor).unwrap_or(at)
 }
 
 pub(super) fn is_key(key: &str) -> Result<(), Refusal> {

@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json};
 use crate::{Code, NodeIndex};
 
 pub use command::Command;
-pub use decide::{Event, Start, StepEnd, decide, start};
+pub use decide::{Event, Start, StepEnd, decide, start, stored};
 pub use id::*;
 pub use plan::*;
 pub use refusal::Refusal;
@@ -67,6 +67,9 @@ pub struct State {
     pub life: Life,
     /// Raised by every turn.
     pub lock_version: u32,
+    /// When its last turn was. Every turn is at least a microsecond after the one before, whatever the clocks say: the
+    /// rows of an instance are in order by time.
+    pub updated_at: Timestamp,
     /// How many steps it has taken; another attempt is not another step.
     pub steps_count: u32,
     /// How deep it is nested.

@@ -20,7 +20,7 @@ pub struct Plan {
     pub writes: Vec<Write>,
     /// Who did it.
     pub by: Actor,
-    /// When.
+    /// When, as the rows have it: later than every turn before.
     pub at: Timestamp,
 }
 

@@ -49,6 +49,7 @@ pub fn restore(graph: &Graph, rows: &Rows) -> Result<State, RestoreError> {
         id: rows.instance.id.clone(),
         life: life(graph, rows)?,
         lock_version: rows.instance.lock_version,
+        updated_at: rows.instance.updated_at,
         steps_count: rows.instance.steps_count,
         depth: rows.instance.depth,
         deadline,

@@ -42,7 +42,7 @@ pub struct InstanceRow {
 }
 
 impl InstanceRow {
-    pub(super) fn of(graph: &Graph, state: &State, now: Timestamp) -> Self {
+    pub(super) fn of(graph: &Graph, state: &State) -> Self {
         let (failure, failed_node, ended_at) = match &state.life {
             Life::Failed { failure, node, at, .. } => {
                 (Some(failure.clone()), Some(graph.node(*node).id.clone()), Some(*at))
@@ -60,7 +60,7 @@ impl InstanceRow {
             failed_node,
             ended_at,
             lock_version: state.lock_version,
-            updated_at: now,
+            updated_at: state.updated_at,
             trigger: Arc::clone(&state.trigger),
             subject: Arc::clone(&state.subject),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -14,6 +14,8 @@ use crate::{
     TIMEOUT,
 };
 
+/// What is at least between two turns of an instance.
+const TICK: SignedDuration = SignedDuration::from_micros(1);
 /// The failure codes of instances that failed at no attempt that could be made again.
 pub(super) const MAX_STEPS_TAKEN: &str = "max_steps";
 pub(super) const NO_EDGE: &str = "no_edge";
@@ -42,12 +44,14 @@ impl<'a> Turn<'a> {
     pub(super) fn finish(mut self, by: Actor, new: bool) -> Plan {
         if !new {
             self.state.lock_version += 1;
+            self.state.updated_at = self.now.max(self.state.updated_at + TICK);
         }
         if let (true, Some(due_at), Some(_)) = (new, self.state.deadline, self.state.life.step()) {
             self.open_deadline(due_at);
         }
-        let row = InstanceRow::of(self.graph, &self.state, self.now);
-        Plan { state: self.state, row, writes: self.writes, by, at: self.now }
+        let row = InstanceRow::of(self.graph, &self.state);
+        let at = self.state.updated_at;
+        Plan { state: self.state, row, writes: self.writes, by, at }
     }
 
     pub(super) fn open_deadline(&mut self, due_at: Timestamp) {

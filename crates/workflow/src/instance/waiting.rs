@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value as Json, json};
 
+use super::decide::stored;
 use super::turn::Turn;
 use super::{
     Activity, Attempt, Failure, Opening, Refusal, Step, StepMove, Wait, WaitEnd, WaitKind, WaitRow, Write,
@@ -259,7 +260,8 @@ fn after(turn: &Turn<'_>, length: &Length) -> Result<Timestamp, Failure> {
 }
 
 fn time(turn: &Turn<'_>, template: &Template) -> Result<Timestamp, Failure> {
-    text(turn, template)?.parse().map_err(|error: jiff::Error| bad_value(&error.to_string()))
+    let time = text(turn, template)?.parse().map_err(|error: jiff::Error| bad_value(&error.to_string()))?;
+    Ok(stored(time))
 }
 
 fn text(turn: &Turn<'_>, template: &Template) -> Result<String, Failure> {

@@ -156,6 +156,7 @@ impl World {
             assert!(self.rows.waits.contains(wait), "an ended wait has changed: {wait:?}");
         }
         assert_eq!(self.rows.instance.lock_version, before.instance.lock_version + 1);
+        assert!(self.rows.instance.updated_at > before.instance.updated_at, "turns are in order by time");
     }
 
     /// What holds after every turn.
