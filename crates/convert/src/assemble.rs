@@ -87,7 +87,7 @@ pub fn assemble(outline: &Outline<'_, '_>, kit: &Kit, graphics: Classification) 
         origin: frame.bounds,
         ids: HashMap::new(),
     };
-    builder.frame(outline.frame, None);
+    builder.root();
     let Builder { selector, graphics, nodes, regions, warnings, .. } = builder;
     let mut wireframe = Document {
         id: String::new(),
@@ -183,12 +183,32 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
             Role::Surface => self.surface(index, parent),
             Role::Container => self.container(index, parent),
         }
+        // Texts below what is no container are texts all the same.
+        if part.role != Role::Container && part.texts > u32::from(part.role == Role::Text) {
+            self.children(index, parent);
+        }
     }
 
     fn children(&mut self, index: NodeIndex, parent: usize) {
         let document: &'d Source<'a> = self.outline.document;
         for child in document.children(index) {
             self.layer(child, parent);
+        }
+    }
+
+    /// The frame that was asked for; where that is a text, a picture or a drawing, a frame with it inside.
+    fn root(&mut self) {
+        let index = self.outline.frame;
+        self.frame(index, None);
+        match self.outline.part(index).role {
+            Role::Text => self.text(index, 0),
+            Role::Image => self.image(index, 0, ""),
+            Role::Graphic => self.graphic(index, 0),
+            Role::Divider => {
+                let tone = divider_tone(self.source(index));
+                self.push(index, Some(0), "", NodeKind::Divider { tone });
+            }
+            _ => {}
         }
     }
 
@@ -302,7 +322,8 @@ impl<'d, 'a> Builder<'_, 'd, 'a, '_> {
     fn drawn_already(&self, index: NodeIndex, parent: usize, choice: Choice) -> Option<usize> {
         let place = self.source(index).bounds.translate(-self.origin.x, -self.origin.y);
         let row = &self.kit.rows[choice.row].key;
-        (parent + 1..self.nodes.len()).rev().find(|at| {
+        // What belongs together lies together: it is not looked for further back.
+        (parent + 1..self.nodes.len()).rev().take(64).find(|at| {
             let node = &self.nodes[*at];
             let Place { x, y, width, height } = node.place;
             let same = matches!(&node.kind, NodeKind::Instance(instance) if instance.row == *row);

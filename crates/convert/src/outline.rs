@@ -479,9 +479,11 @@ impl<'d, 'a> Outline<'d, 'a> {
     /// Whether texts lie on the shape: then it is a surface, however it was drawn.
     fn carries_text(&self, index: NodeIndex, node: &Node<'_>) -> bool {
         let Some(parent) = node.parent.filter(|_| index != self.frame) else { return false };
-        self.texts_below(parent)
-            .iter()
-            .any(|text| *text > index && node.bounds.contains(self.node(*text).bounds.center()))
+        let texts = self.texts_below(parent);
+        // What lies on a shape comes soon after it.
+        let after = texts.partition_point(|text| *text <= index);
+        let mut soon = texts[after..].iter().take(200);
+        soon.any(|text| node.bounds.contains(self.node(*text).bounds.center()))
     }
 
     /// Whether the first thing in it is a painted box as large as itself: how backgrounds are made in groups.

@@ -16,13 +16,21 @@ use crate::wireframe::{self, KitInstance, NodeKind, Tone};
 /// Library files by the hash that rows name.
 pub type Libraries<'l, 'a> = HashMap<&'l str, &'l Document<'a>>;
 
+/// Most layers of a picture: a large master in many instances would make more than anyone can look at.
+const MOST_LAYERS: usize = 200_000;
+
 /// Builds the tree. Where a master can't be had, its box stands with what it would say, and a warning.
 pub fn preview<'a>(
     wireframe: &wireframe::Document,
     source: &Document<'a>,
     libraries: &Libraries<'_, 'a>,
 ) -> Document<'a> {
+    let mut ids = HashMap::new();
+    for (at, node) in source.nodes.iter().enumerate() {
+        ids.entry(node.id.as_ref()).or_insert(NodeIndex(at as u32));
+    }
     let mut builder = Builder {
+        ids,
         source,
         libraries,
         nodes: Vec::new(),
@@ -65,6 +73,8 @@ enum Errand {
 
 struct Builder<'s, 'l, 'a> {
     source: &'s Document<'a>,
+    /// Source nodes by id.
+    ids: HashMap<&'s str, NodeIndex>,
     libraries: &'s Libraries<'l, 'a>,
     nodes: Vec<Node<'a>>,
     warnings: Warnings,
@@ -169,7 +179,8 @@ impl<'a> Builder<'_, '_, 'a> {
         align: &str,
     ) -> Text<'a> {
         // How the source's box follows its text: the wireframe's does the same.
-        let source = node.source_ids.first().and_then(|id| self.source.find(id)).map(|i| self.source.node(i));
+        let source =
+            node.source_ids.first().and_then(|id| self.ids.get(id.as_str())).map(|i| self.source.node(*i));
         let source = source.and_then(|n| n.text.as_deref());
         let style = TextStyle {
             family: Cow::Borrowed("Inter"),
@@ -199,7 +210,7 @@ impl<'a> Builder<'_, '_, 'a> {
 
     /// The source's own artwork, in greys or in one ink.
     fn artwork(&mut self, source_id: &str, to: Rect, parent: NodeIndex, ink: Option<Color>) {
-        let Some(root) = self.source.find(source_id) else { return };
+        let Some(root) = self.ids.get(source_id).copied() else { return };
         let from = self.source.node(root).bounds;
         let source = self.source;
         let mut made: HashMap<NodeIndex, NodeIndex> = HashMap::new();
@@ -230,6 +241,12 @@ impl<'a> Builder<'_, '_, 'a> {
 
     fn instance(&mut self, instance: &KitInstance, rect: Rect, parent: NodeIndex) -> bool {
         let Some(library) = self.libraries.get(instance.source_hash.as_str()).copied() else { return false };
+        if self.nodes.len() > MOST_LAYERS {
+            self.warnings.add("picture_too_large", None, || {
+                format!("the picture has more than {MOST_LAYERS} layers: the other kit components are drawn as boxes")
+            });
+            return false;
+        }
         let Some(id) = &instance.component_node_id else { return false };
         let key = (instance.source_hash.clone(), id.clone());
         let Some(master) = *self.finder.entry(key).or_insert_with(|| library.find(id)) else { return false };

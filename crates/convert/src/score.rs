@@ -78,7 +78,8 @@ pub fn combine(parts: Parts, violations: f64) -> Score {
     let product: f64 = if total > 0.0 {
         measured().map(|(value, weight)| value.clamp(FLOOR, 1.0).powf(weight / total)).product()
     } else {
-        1.0
+        // Nothing measured is no success.
+        0.0
     };
     let value = round((product * (1.0 - violations / 2.0)).clamp(0.0, 1.0));
     let text = parts.text.unwrap_or(1.0);

@@ -23,11 +23,19 @@ impl Default for Limits {
     }
 }
 
-/// The JSON in `bytes`: unpacked where they are gzip, borrowed where they are not, less a byte order mark.
+/// The JSON in `bytes`: unpacked where they are gzip, borrowed where they are not, less a byte order mark, and with
+/// halves of surrogate pairs replaced: JavaScript writes them, JSON has no meaning for them.
 ///
 /// # Errors
 /// [`ReadError::TooLarge`], [`ReadError::Gzip`].
 pub fn decompress<'b>(bytes: &'b [u8], limits: &Limits) -> Result<Cow<'b, [u8]>, ReadError> {
+    Ok(match unpack(bytes, limits)? {
+        Cow::Borrowed(json) => mend_surrogates(json).map_or(Cow::Borrowed(json), Cow::Owned),
+        Cow::Owned(json) => mend_surrogates(&json).map_or(Cow::Owned(json), Cow::Owned),
+    })
+}
+
+fn unpack<'b>(bytes: &'b [u8], limits: &Limits) -> Result<Cow<'b, [u8]>, ReadError> {
     let too_large = |bytes: u64| ReadError::TooLarge { bytes, limit: limits.bytes };
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         let length = bytes.len() as u64;
@@ -50,6 +58,30 @@ pub fn decompress<'b>(bytes: &'b [u8], limits: &Limits) -> Result<Cow<'b, [u8]>,
     let mark = json.len() - strip_mark(&json).len();
     json.drain(..mark);
     Ok(Cow::Owned(json))
+}
+
+/// The same JSON with each half of a surrogate pair that stands alone written as U+FFFD; `None` where there is none.
+fn mend_surrogates(json: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6).filter(|escape| escape.starts_with(b"\\u"))?;
+        u16::from_str_radix(std::str::from_utf8(&digits[2..]).ok()?, 16).ok()
+    };
+    let mut mended: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
+        let escape = at + found;
+        let (alone, length) = match unit(escape) {
+            Some(0xD800..=0xDBFF) if matches!(unit(escape + 6), Some(0xDC00..=0xDFFF)) => (false, 12),
+            Some(0xD800..=0xDFFF) => (true, 6),
+            Some(_) => (false, 6),
+            None => (false, 2),
+        };
+        if alone {
+            mended.get_or_insert_with(|| json.to_vec())[escape + 2..escape + 6].copy_from_slice(b"fffd");
+        }
+        at = (escape + length).min(json.len());
+    }
+    mended
 }
 
 /// Less a UTF-8 byte order mark, which some tools write and JSON doesn't allow.

@@ -441,6 +441,10 @@ impl<'a> Document<'a> {
 
     /// The first node with this id; `1-2`, as links have it, stands for `1:2`.
     pub fn find(&self, id: &str) -> Option<NodeIndex> {
+        // What has no id can't be asked for.
+        if id.is_empty() {
+            return None;
+        }
         let by = |id: &str| self.nodes.iter().position(|n| n.id == id).map(|i| NodeIndex(i as u32));
         by(id).or_else(|| id.contains('-').then(|| by(&id.replace('-', ":"))).flatten())
     }

@@ -246,6 +246,11 @@ impl<'de> Visitor<'de> for Top<'_, 'de> {
                     builder.add_styles(entries, &mut raw);
                 }
                 "children" if !inner => {
+                    // A repeated key replaces, as it does in JavaScript.
+                    if bare && !envelope {
+                        builder.nodes.truncate(1);
+                        builder.geometry.truncate(1);
+                    }
                     bare = true;
                     map.next_value_seed(ChildrenSeed { builder, parent: root, depth: 1 })?;
                 }

@@ -49,7 +49,13 @@ pub(crate) fn fill_in<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &
     node.blend = raw.blend.as_str().and_then(style::blend);
     node.fills = style::paints(raw.fills.as_ref().unwrap_or(&raw.background));
     node.radii = style::radii(&raw.radius, &raw.radii);
-    node.effects = raw.effects.0.into_iter().filter_map(|Object(e)| style::effect(&e?)).collect();
+    node.effects = raw
+        .effects
+        .0
+        .into_iter()
+        .filter_map(|Object(e)| style::effect(&e?))
+        .take(style::MOST_PAINTS)
+        .collect();
     node.mask = raw.is_mask.boolean().unwrap_or(false).then(|| match raw.mask_type.as_str() {
         Some("VECTOR") => Mask::Outline,
         Some("LUMINANCE") => Mask::Luminance,
@@ -76,7 +82,10 @@ pub(crate) fn fill_in<'a>(node: &mut Node<'a>, mut raw: RawNode<'a>, warnings: &
         node.placement.constraint_x = constraint(&constraints.horizontal);
         node.placement.constraint_y = constraint(&constraints.vertical);
     }
-    if let Scalar::Text(characters) = raw.characters {
+    // Only texts say something; of types that are not known, whoever has characters.
+    if let Scalar::Text(characters) = raw.characters
+        && matches!(node.kind, Kind::Text | Kind::Unknown)
+    {
         let base = raw.style.0.unwrap_or(raw.own_style);
         let text = text(characters, &base, &raw.style_overrides.0, &raw.style_table.0);
         node.text = Some(Box::new(text));

@@ -10,6 +10,9 @@ use crate::{
     ScaleMode, Stroke, StrokeAlign, StrokeCap, StrokeJoin,
 };
 
+/// Most paints or effects of one layer.
+pub(crate) const MOST_PAINTS: usize = 64;
+
 pub(crate) fn blend(name: &str) -> Option<&'static str> {
     Some(match name {
         "DARKEN" => "darken",
@@ -32,7 +35,11 @@ pub(crate) fn blend(name: &str) -> Option<&'static str> {
 }
 
 pub(crate) fn paints<'a>(raw: &List<Object<RawPaint<'a>>>) -> Vec<Paint<'a>> {
-    raw.0.iter().filter_map(|Object(p)| paint(p.as_ref()?)).collect()
+    // The topmost ones, should there be more than anyone can see.
+    let mut paints: Vec<Paint<'a>> =
+        raw.0.iter().rev().filter_map(|Object(p)| paint(p.as_ref()?)).take(MOST_PAINTS).collect();
+    paints.reverse();
+    paints
 }
 
 fn paint<'a>(raw: &RawPaint<'a>) -> Option<Paint<'a>> {

@@ -352,6 +352,37 @@ fn limits_on_nodes_and_bytes_say_what_to_do() {
 }
 
 #[test]
+fn halves_of_surrogate_pairs_cost_one_character_and_not_the_file() {
+    let json =
+        br#"{"id":"1","type":"TEXT","characters":"a\ud83dz \ude00 \ud83d\ude00 \\ud83d \n","name":"\uD800"}"#;
+    let mended = decompress(json, &Limits::default()).expect("mended");
+    let document = read(&mended, &Limits::default()).expect("a document");
+    assert_eq!(document.nodes[0].characters(), Some("a\u{fffd}z \u{fffd} 😀 \\ud83d \n"));
+    assert_eq!(document.nodes[0].name, "\u{fffd}");
+    // What needs no mending is not copied.
+    assert!(matches!(
+        decompress(br#"{"a":"\ud83d\ude00"}"#, &Limits::default()),
+        Ok(std::borrow::Cow::Borrowed(_))
+    ));
+}
+
+#[test]
+fn what_no_one_can_see_is_bounded_and_only_texts_speak() {
+    let paint = r#"{"type":"SOLID","color":{"r":1,"g":0,"b":0,"a":1}}"#;
+    let last = r#"{"type":"SOLID","color":{"r":0,"g":1,"b":0,"a":1}}"#;
+    let json = format!(
+        r#"{{"id":"1","type":"FRAME","characters":"no","fills":[{}{last}],"children":[{{"id":"2","type":"STICKY","characters":"yes"}}],"children":[{{"id":"3","type":"STICKY","characters":"yes"}}]}}"#,
+        format!("{paint},").repeat(10_000)
+    );
+    let document = parse(&json);
+    assert_eq!(document.nodes[0].fills.len(), 64);
+    assert!(document.nodes[0].fills[63].solid().is_some_and(|c| c.g > 0.9), "the topmost stays");
+    assert_eq!(document.nodes[0].characters(), None);
+    assert_eq!((document.nodes.len(), document.nodes[1].characters()), (2, Some("yes")));
+    assert_eq!(document.find(""), None);
+}
+
+#[test]
 fn gzip_is_unpacked_within_the_limit() {
     use std::io::Write;
     let pack = |bytes: &[u8]| {

@@ -57,6 +57,16 @@ fn the_same_frame_gives_the_same_bytes() {
 }
 
 #[test]
+fn numbers_keep_their_last_bit() {
+    // proves D9
+    let file = FILE.replace("2.50", "4.6047271329285884e-08");
+    let cut = snapshot(file.as_bytes(), "1:1", &Limits::default()).expect("a snapshot");
+    let again = snapshot(&cut.bytes, "1:1", &Limits::default()).expect("a snapshot");
+    assert_eq!(cut.hash, again.hash);
+    assert!(String::from_utf8_lossy(&cut.bytes).contains("4.6047271329285884e-8"));
+}
+
+#[test]
 fn a_nodes_answer_with_many_envelopes_finds_its_maps() {
     let json = r#"{"nodes":{"1:1":{"document":{"id":"1:1","type":"FRAME","children":[]},"components":{}},
         "2:1":{"document":{"id":"2:1","type":"INSTANCE","componentId":"9:1"},"components":{"9:1":{"key":"k1","name":"Button"}}}}}"#;

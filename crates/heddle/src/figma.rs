@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::samples;
+use crate::terminal::one_line;
 
 /// A frame, as lists name it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -91,6 +92,7 @@ pub fn table(frames: &[FrameEntry]) -> String {
     let mut out = format!("{:<widest$}  {:>6} × {:<6}  {:>6}  NAME", "NODE", "WIDTH", "HEIGHT", "LAYERS");
     for frame in frames {
         let FrameEntry { id, name, width, height, layers } = frame;
+        let (id, name) = (one_line(id), one_line(name));
         let _ = write!(out, "\n{id:<widest$}  {width:>6.0} × {height:<6.0}  {layers:>6}  {name}");
     }
     out
@@ -111,7 +113,13 @@ pub fn kits(paths: &[PathBuf], limits: &Limits) -> Result<Libraries, Failure> {
     } else {
         libraries(paths, limits)?
     };
-    sweep(&files, limits)
+    let kit = sweep(&files, limits)?;
+    if kit.entries.is_empty() {
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(Failure::new(format!("{} has no usable component, so it is no kit", names.join(", ")))
+            .hint("A kit is a Figma file with components or component sets in it."));
+    }
+    Ok(kit)
 }
 
 /// Loads design systems; none is fine.

@@ -23,6 +23,9 @@ pub fn all(folder: &Path, files: &[(&str, &[u8])]) -> Result<(), Failure> {
         Failure::new(format!("could not write {}", what.display())).because(error)
     };
     std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+    if let Some((name, _)) = files.iter().find(|(name, _)| folder.join(name).is_dir()) {
+        return Err(Failure::new(format!("{} is a folder", folder.join(name).display())));
+    }
     let beside = |name: &str| folder.join(format!(".{name}.{}.part", std::process::id()));
     let written = files.iter().try_for_each(|(name, bytes)| {
         let part = beside(name);
@@ -41,6 +44,16 @@ pub fn all(folder: &Path, files: &[(&str, &[u8])]) -> Result<(), Failure> {
         }
     }
     moved
+}
+
+/// Removes a file, where there is one.
+pub fn remove(path: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::new(format!("could not remove {}", path.display())).because(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

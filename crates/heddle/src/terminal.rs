@@ -60,7 +60,7 @@ impl Terminal {
             serde_json::to_string_pretty(value)
                 .map_err(|error| Failure::new("could not write the result as JSON").because(error))?
         } else {
-            text()
+            printable(&text())
         };
         self.data(line.trim_end_matches('\n').as_bytes())?;
         self.data(b"\n")
@@ -80,7 +80,7 @@ impl Terminal {
     /// Says something to whoever watches.
     pub fn say(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", printable(text));
         }
     }
 
@@ -89,9 +89,9 @@ impl Terminal {
     pub fn fail(self, failure: &Failure) {
         let (red, plain) = if has_colour() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
         let mut error = io::stderr().lock();
-        let _ = writeln!(error, "{red}error{plain}: {failure}");
+        let _ = writeln!(error, "{red}error{plain}: {}", printable(&failure.to_string()));
         for hint in failure.hints() {
-            let _ = writeln!(error, "  {hint}");
+            let _ = writeln!(error, "  {}", printable(hint));
         }
     }
 
@@ -137,6 +137,16 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// The text without what would steer a terminal: names of layers come from files, and files from anywhere.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// The text on one line, for tables.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control() || c == '\u{2028}').collect::<Vec<_>>().join(" ")
 }
 
 /// Colour only for eyes (<https://no-color.org>).

@@ -72,6 +72,9 @@ fn a_frame_becomes_files_and_the_same_files_again() {
     let wireframe: Value = serde_json::from_slice(&read("a/wireframe.json")).expect("JSON");
     assert!(wireframe["nodes"].as_array().expect("nodes").iter().all(|n| n["source_ids"][0].is_string()));
     assert!(read("a/preview.png").starts_with(b"\x89PNG"));
+    // A later conversion without PNGs leaves none of this one's beside its own files.
+    let later = heddle(folder.path(), &["convert", &screens(), "--node", "26282:1", "--out", "b"]);
+    assert!(later.status.success() && !folder.path().join("b/preview.png").exists());
     // Nothing but the files is left behind.
     assert_eq!(std::fs::read_dir(folder.path().join("a")).expect("the folder").count(), 8);
 }
@@ -116,12 +119,13 @@ fn bad_input_is_told_and_leaves_nothing_behind() {
                 "--out",
                 "o",
             ],
-            "no usable component",
+            "is no kit",
         ),
         (
             vec!["convert", "trailing.json", "--node", "47584:1", "--kit", "cut.json", "--out", "o"],
             "ends too early",
         ),
+        (vec!["convert", "trailing.json", "--node", "", "--out", "o"], "no layer has the id"),
         (vec!["render", "cut.json", "-o", "o.svg"], "ends too early"),
         (vec!["snapshot", "cut.json", "-o", "o.json"], "ends too early"),
     ] {
@@ -142,6 +146,20 @@ fn bad_input_is_told_and_leaves_nothing_behind() {
     let result = std::fs::read_to_string(folder.path().join("o/result.json")).expect("a result");
     assert!(result.contains("bad_bounds") && result.contains("duplicate_id"), "{result}");
     assert!(result.contains("../a/b, c=d 👁"));
+}
+
+#[test]
+fn names_can_not_steer_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let evil = json!({"document": {"id": "0:0", "type": "DOCUMENT", "children": [{"id": "0:1", "type": "CANVAS", "children": [
+        {"id": "1:1", "name": "a\u{1b}]0;owned\u{7}\nb", "type": "FRAME", "absoluteBoundingBox": {"x": 0, "y": 0, "width": 9, "height": 9}},
+        {"id": "1:\u{1b}[2J", "name": "b", "type": "FRAME"}]}]}});
+    std::fs::write(folder.path().join("evil.json"), evil.to_string()).expect("a file");
+    let listed = heddle(folder.path(), &["convert", "evil.json"]);
+    assert_eq!(out(&listed).lines().count(), 3, "{}", out(&listed));
+    let missing = heddle(folder.path(), &["convert", "evil.json", "--node", "\u{1b}[31m"]);
+    assert!(![out(&listed), err(&listed), err(&missing)].concat().contains(['\u{1b}', '\u{7}']));
+    assert_eq!(heddle(folder.path(), &["eval", "nowhere"]).status.code(), Some(1));
 }
 
 #[test]

@@ -272,6 +272,40 @@ fn a_kit_without_components_and_a_frame_without_content_are_refused() {
 }
 
 #[test]
+fn texts_are_found_wherever_they_hang() {
+    // proves D10: in a boolean operation, below a shape, below a text, below an icon, and as the frame itself.
+    let under = |kind: &str, y: f64, says: &str| {
+        let mut node = filled(
+            json!({"id": kind, "name": kind, "type": kind, "absoluteBoundingBox": rect(20.0, y, 200.0, 40.0)}),
+            0.5,
+        );
+        node["children"] = json!([text(&format!("in {kind}"), says, rect(30.0, y + 10.0, 80.0, 20.0))]);
+        node
+    };
+    let mut parent = text("outer", "Outer", rect(20.0, 300.0, 80.0, 20.0));
+    parent["children"] = json!([text("inner", "Inner", rect(20.0, 330.0, 80.0, 20.0))]);
+    let kinds = ["BOOLEAN_OPERATION", "RECTANGLE", "VECTOR", "ELLIPSE"];
+    let mut children: Vec<Value> =
+        kinds.iter().enumerate().map(|(at, kind)| under(kind, 50.0 * at as f64, kind)).collect();
+    children.push(parent);
+    let made = run(&frame(&children));
+    let mut found = said(&made);
+    found.sort();
+    assert_eq!(found, ["BOOLEAN_OPERATION", "ELLIPSE", "Inner", "Outer", "RECTANGLE", "VECTOR"]);
+    assert!(made.result.text.lost.is_empty());
+    // A text, an icon, a picture as the frame that was asked for.
+    let mut alone = text("1:0", "Alone", rect(0.0, 0.0, 80.0, 20.0));
+    let made = run(&alone);
+    assert_eq!((said(&made), made.result.text.lost.len()), (vec!["Alone".to_owned()], 0));
+    alone["type"] = json!("VECTOR");
+    let made = run(&alone);
+    assert_eq!(made.result.graphic_classification[0].rendered_kind, Some(RenderedKind::Preserved));
+    alone["type"] = json!("RECTANGLE");
+    alone["fills"] = json!([{"type": "IMAGE", "imageRef": "x"}]);
+    assert_eq!(run(&alone).result.summary.images, 1);
+}
+
+#[test]
 fn repeated_ids_lose_nothing_and_stay_apart() {
     // proves D10
     let twice = [

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::work::limits;
 use crate::config::ConfigArgs;
 use crate::failure::Failure;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, one_line};
 use crate::{figma, output};
 
 /// Schema of the manifest beside the files of a conversion without a server.
@@ -102,6 +102,12 @@ impl Convert {
                 made.files.iter().map(|file| (file.file_name.as_str(), file.bytes.as_slice())).collect();
             files.push(("manifest.json", &manifest));
             output::all(out, &files)?;
+            // Pictures of an earlier conversion would stand beside this one's result.
+            for name in ["source.svg", "source.png", "preview.svg", "preview.png"] {
+                if made.file(name).is_none() {
+                    output::remove(&out.join(name))?;
+                }
+            }
         }
         drop(progress);
         let report = report(&made, self.out.as_deref());
@@ -156,7 +162,11 @@ fn describe(made: &Made, out: Option<&std::path::Path>) -> String {
     let score = &result.score;
     let mut text = format!(
         "{} ({})\nscore    {:.4}, band {:?} ({})\n",
-        made.name, made.node_id, score.value, score.band, score.version
+        one_line(&made.name),
+        one_line(&made.node_id),
+        score.value,
+        score.band,
+        score.version
     );
     let parts = [
         ("text", score.parts.text),

@@ -124,7 +124,7 @@ impl Eval {
             refused,
         };
         terminal.result(&report, || describe(&report))?;
-        let lost = report.strings_kept < report.strings_seen;
+        let lost = report.strings_kept < report.strings_seen || report.files_converted == 0;
         let Some(path) = &self.ratchet else { return Ok(code(!lost)) };
         if self.update {
             write_ratchet(path, &report.cases)?;

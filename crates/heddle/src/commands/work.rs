@@ -8,8 +8,8 @@ use clap::Args;
 use heddle_exchange::Exchange;
 use heddle_figma::Limits;
 use heddle_generation::signature::WebhookSecret;
-use heddle_worker::conversion::Des2wf;
-use heddle_worker::{HttpReporter, LocalSources, Worker};
+use heddle_worker::Worker;
+use heddle_worker::setup::Setup;
 
 use crate::config::{Config, ConfigArgs, Overrides};
 use crate::failure::Failure;
@@ -53,26 +53,15 @@ impl Work {
 
 /// A worker as the settings describe it.
 pub fn worker(config: &Config, exchange: Exchange, backend: &str, secret: &str) -> Result<Worker, Failure> {
-    let secret = WebhookSecret::parse(secret).map_err(|error| Failure::usage(error.to_string()))?;
-    if let Some(folder) = &config.figma_files
-        && !folder.is_dir()
-    {
-        return Err(Failure::usage(format!("the folder of Figma files {} is not there", folder.display())));
-    }
-    let sources = LocalSources {
-        folder: config.figma_files.clone(),
-        objects: Arc::clone(&exchange.objects),
-        max_bytes: config.max_source_bytes,
+    let setup = Setup {
+        backend: backend.to_owned(),
+        secret: WebhookSecret::parse(secret).map_err(|error| Failure::usage(error.to_string()))?,
+        figma_files: config.figma_files.clone(),
+        max_source_bytes: config.max_source_bytes,
+        collections: config.collections.clone(),
+        settings: config.worker,
     };
-    let converter = Des2wf { limits: limits(config) };
-    Ok(Worker::new(
-        exchange,
-        config.collections.clone(),
-        Arc::new(converter),
-        Arc::new(sources),
-        Arc::new(HttpReporter::new(backend, secret)),
-        config.worker,
-    ))
+    setup.worker(exchange).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// What is read at most.
