@@ -70,7 +70,8 @@ async fn a_runs_page_shows_everything() {
     // The times add up, and stand as they came to pass.
     assert!(text.contains("<h2>Time<small>20 ms</small></h2>"), "{text}");
     let stages = ["source", "convert", "draw source", "writing", "another"];
-    let places: Vec<_> = stages.iter().map(|stage| text.find(&format!("<dt>{stage}</dt>")).unwrap()).collect();
+    let places: Vec<_> =
+        stages.iter().map(|stage| text.find(&format!("<dt>{stage}</dt>")).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     let picture = page(&server, &format!("/runs/{id}/artifacts/source_png")).await;
     assert_eq!((picture.status, picture.header("content-type")), (200, "image/png"));
