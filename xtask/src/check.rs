@@ -30,7 +30,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 fn all(quick: bool) -> Result<f64, ExitCode> {
     let mut steps = Steps::new(if quick { 4 } else { 8 });
     steps.run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
-    let lint = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let lint = ["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.run("lints", &mut cargo(&lint))?;
     steps.run(
         "generated samples are unchanged",
