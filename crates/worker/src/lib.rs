@@ -18,6 +18,7 @@ mod message;
 pub mod pipeline;
 mod report;
 mod run;
+pub mod setup;
 mod source;
 pub mod sweep;
 #[cfg(test)]
