@@ -195,11 +195,6 @@ pub struct EdgeKeys {
 }
 
 impl EdgeKeys {
-    /// The keys for a job.
-    pub fn of(job: &Job) -> Self {
-        Tenant::of(job).edge(job.edge)
-    }
-
     fn prefix(self) -> String {
         format!("{}{}/", self.tenant.prefix(), self.edge.name())
     }

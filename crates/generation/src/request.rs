@@ -101,23 +101,6 @@ impl RunRequest {
     }
 }
 
-impl NewRun {
-    /// The project to run in.
-    pub const fn project_id(&self) -> ProjectId {
-        self.project_id
-    }
-
-    /// The Figma file.
-    pub fn figma_file_key(&self) -> &str {
-        &self.figma_file_key
-    }
-
-    /// Where the document is.
-    pub const fn source(&self) -> &Source {
-        &self.source
-    }
-}
-
 /// As whom a request is made: what its credentials say, and never its body (G10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requester {
