@@ -93,7 +93,7 @@ impl Context {
         T: Serialize + DeserializeOwned,
         Fut: Future<Output = Result<T, StepError>>,
     {
-        let digest = digest(key);
+        let digest = digest(&format!("{}/{key}", self.instance));
         if let Some(kept) = self.effects.effect(&self.instance, &digest).await? {
             return Ok(serde_json::from_value(kept)?);
         }

@@ -8,7 +8,7 @@ use heddle_engine::{
     Clock, Config, Context, Engine, EngineError, Flow, Harness, Registry, Request, Resume, StepError,
     SystemClock, SystemDraw,
 };
-use heddle_store::workflows::{WorkflowMemory, WorkflowStore};
+use heddle_store::workflows::{Schema, WorkflowMemory, WorkflowSqlite, WorkflowStore};
 use heddle_workflow::{Actor, Command, Life, SCHEMA_VERSION, Status};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -171,17 +171,31 @@ async fn publishing_checks() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_work_side_by_side() {
     let store = WorkflowStore::of(Arc::new(WorkflowMemory::new()));
+    side_by_side([store.clone(), store]).await;
+}
+
+/// proves W16, W17: the same in a file, with two stores on it as two processes would have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_work_side_by_side_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workflows.sqlite");
+    WorkflowSqlite::install(&path, &Schema::default()).unwrap();
+    let open = || WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, Schema::default()).unwrap()));
+    side_by_side([open(), open()]).await;
+}
+
+async fn side_by_side(stores: [WorkflowStore; 2]) {
     let calls = Arc::new(AtomicU32::new(0));
-    let node = || {
+    let node = |store: WorkflowStore| {
         let calls = Arc::clone(&calls);
         let registry = Registry::new().action("step", move |n: u32, _| {
             calls.fetch_add(1, Ordering::SeqCst);
             async move { Ok(Flow::Done(n)) }
         });
         let (clock, draw) = (Arc::new(SystemClock), Arc::new(SystemDraw));
-        Arc::new(Engine::new(store.clone(), registry, clock, draw, Config::default()))
+        Arc::new(Engine::new(store, registry, clock, draw, Config::default()))
     };
-    let nodes = [node(), node()];
+    let nodes = stores.map(node);
     let (stop, _) = tokio::sync::broadcast::channel::<()>(1);
     let running: Vec<_> = nodes
         .iter()

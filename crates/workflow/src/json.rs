@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 /// Deepest nesting that is read.
-const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 120;
 
 /// Why a text was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -146,7 +146,7 @@ mod tests {
         assert!(matches!(read_json("{\"a\": 1,}"), Err(ReadError::Syntax(_))));
         assert_eq!(read_json(r#"[{"a": 1, "\u0061": 2}]"#), Err(ReadError::Duplicate("a".to_owned())));
         assert_eq!(read_json("1e999"), Err(ReadError::Number("1e999".to_owned())));
-        assert_eq!(read_json(&("[".repeat(66) + &"]".repeat(66))), Err(ReadError::TooDeep));
+        assert_eq!(read_json(&("[".repeat(122) + &"]".repeat(122))), Err(ReadError::TooDeep));
     }
 
     proptest! {

@@ -38,8 +38,8 @@ struct Tables {
 struct Instance {
     new: NewInstance,
     rows: Rows,
-    /// When its leases, waits and deadline were last handed out.
-    handed_out: BTreeMap<Due, Timestamp>,
+    /// When its leases and waits were last handed out, each as it was then.
+    handed_out: BTreeMap<Overdue, Timestamp>,
 }
 
 impl WorkflowMemory {
@@ -95,12 +95,10 @@ impl Tables {
 
     fn turn(&mut self, plan: &Plan, name: impl FnMut() -> SignalId) -> Committed {
         let Some(instance) = self.instances.get_mut(&plan.state.id) else { return Committed::Conflict };
-        if instance.rows.apply(plan, name).is_err() {
-            return Committed::Conflict;
+        match instance.rows.apply(plan, name) {
+            Ok(()) => Committed::Done,
+            Err(_) => Committed::Conflict,
         }
-        // What was handed out has been seen to.
-        instance.handed_out.clear();
-        Committed::Done
     }
 
     fn held(&mut self, claim: &ClaimRef) -> Option<&mut StepRow> {
@@ -245,27 +243,27 @@ impl Work for WorkflowMemory {
         limit: u16,
     ) -> Result<Vec<Due>, StoreError> {
         let mut tables = self.tables();
-        let mut found: [Vec<(Timestamp, Due)>; 3] = Default::default();
+        let mut found: [Vec<Overdue>; 3] = Default::default();
         for (id, instance) in &tables.instances {
-            for (kind, at, due) in overdue(id, &instance.rows, now) {
-                let seen = instance.handed_out.get(&due);
+            for (kind, overdue) in overdue(id, &instance.rows, now) {
+                let seen = instance.handed_out.get(&overdue);
                 if seen.is_none_or(|seen| now.duration_since(*seen) >= again_after) {
-                    found[kind].push((at, due));
+                    found[kind].push(overdue);
                 }
             }
         }
         let mut all = Vec::new();
         for mut kind in found {
             kind.sort();
-            all.extend(kind.into_iter().take(usize::from(limit)).map(|(_, due)| due));
+            all.extend(kind.into_iter().take(usize::from(limit)));
         }
-        for due in &all {
-            let (Due::Lease(id) | Due::Wait(id) | Due::Deadline(id)) = due;
+        for overdue in &all {
+            let (Due::Lease(id) | Due::Wait(id) | Due::Deadline(id)) = &overdue.due;
             if let Some(instance) = tables.instances.get_mut(id) {
-                instance.handed_out.insert(due.clone(), now);
+                instance.handed_out.insert(overdue.clone(), now);
             }
         }
-        Ok(all)
+        Ok(all.into_iter().map(|overdue| overdue.due).collect())
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -287,19 +285,29 @@ fn pending_due(wait: &WaitRecord) -> Option<Timestamp> {
     wait.what.due_at().filter(|_| wait.status == WaitStatus::Pending)
 }
 
-/// What of an instance is overdue: by kind, and since when.
-fn overdue(id: &InstanceId, rows: &Rows, now: Timestamp) -> Vec<(usize, Timestamp, Due)> {
+/// A row that is overdue: since when, as what, and which. What it is handed out as changes with any of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Overdue {
+    at: Timestamp,
+    due: Due,
+    row: String,
+}
+
+/// What of an instance is overdue, by kind.
+fn overdue(id: &InstanceId, rows: &Rows, now: Timestamp) -> Vec<(usize, Overdue)> {
     let leases = rows.steps.iter().filter(|step| step.status == StepStatus::Running);
-    let leases = leases.filter_map(|step| step.claim.as_ref().map(|(_, until)| *until));
+    let leases = leases.filter_map(|step| {
+        let (token, until) = step.claim.as_ref()?;
+        Some((0, Overdue { at: *until, due: Due::Lease(id.clone()), row: token.as_str().to_owned() }))
+    });
     let waits = rows.waits.iter().filter_map(|wait| {
-        let due_at = pending_due(wait)?;
+        let (at, row) = (pending_due(wait)?, wait.id.as_str().to_owned());
         Some(match wait.what {
-            Waits::Deadline { .. } => (2, due_at, Due::Deadline(id.clone())),
-            _ => (1, due_at, Due::Wait(id.clone())),
+            Waits::Deadline { .. } => (2, Overdue { at, due: Due::Deadline(id.clone()), row }),
+            _ => (1, Overdue { at, due: Due::Wait(id.clone()), row }),
         })
     });
-    let leases = leases.map(|until| (0, until, Due::Lease(id.clone())));
-    leases.chain(waits).filter(|(_, at, _)| *at <= now).collect()
+    leases.chain(waits).filter(|(_, overdue)| overdue.at <= now).collect()
 }
 
 #[async_trait]

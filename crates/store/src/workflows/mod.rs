@@ -2,13 +2,20 @@
 //!
 //! Traits are narrow, one for each kind of caller: [`Publishing`] for whoever keeps definitions, [`Turns`] for
 //! whoever moves instances, [`Work`] for whoever looks for something to do, [`Effects`] for handlers. A
-//! [`WorkflowStore`] is the four together. [`WorkflowMemory`] keeps them in memory, for tests and simulation.
+//! [`WorkflowStore`] is the four together. [`WorkflowSqlite`] keeps them in a file, [`WorkflowMemory`] in memory, for tests and
+//! simulation; one conformance suite runs on both.
 //!
 //! A turn is one commit, and many turns may share one: [`Turns::commit`] takes a batch, in which each turn is done
 //! or isn't by itself. What a turn writes says [`heddle_workflow::decide`] in a plan, and nothing here adds to it.
 
+mod keys;
 mod memory;
+mod schema;
+mod sql;
+mod sqlite;
 mod traits;
 
 pub use memory::WorkflowMemory;
+pub use schema::*;
+pub use sqlite::WorkflowSqlite;
 pub use traits::*;

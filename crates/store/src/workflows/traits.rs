@@ -81,7 +81,7 @@ pub trait Work: Send + Sync {
 /// Effects that happen once per instance (W21).
 #[async_trait]
 pub trait Effects: Send + Sync {
-    /// What came of an effect, if it is known. `digest` stands for its key.
+    /// What came of an effect, if it is known. `digest` stands for its key and its instance.
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError>;
 
     /// Keeps what came of an effect; what it gives is what is kept, which is an earlier one's where there is one.

@@ -193,7 +193,7 @@ pub struct WaitRecord {
 pub enum Waits {
     /// A step's wait, with the payload that it got.
     Step {
-        /// As it was opened; `due_at` moves.
+        /// As it was opened, but that `due_at` moves and the status says whether it is held back.
         row: WaitRow,
         /// `payload`.
         payload: Option<Arc<Json>>,
@@ -329,7 +329,9 @@ impl Rows {
             Write::Step { key, change } => return self.write_step(key, change, now),
             Write::OpenWait { key, row } => {
                 let status = if row.paused { WaitStatus::Paused } else { WaitStatus::Pending };
-                let wait = add(key, status, Waits::Step { row: row.clone(), payload: None });
+                // From here on the status says it.
+                let row = WaitRow { paused: false, ..row.clone() };
+                let wait = add(key, status, Waits::Step { row, payload: None });
                 self.waits.push(wait);
             }
             Write::LookAgain { key, due_at: again } => {
@@ -386,27 +388,13 @@ impl Rows {
 
     fn write_step(&mut self, key: &StepKey, change: &StepChange, now: Timestamp) -> Result<(), Conflict> {
         let place = self.steps.iter().position(|step| step.key == *key);
+        if place.is_none()
+            && let Some(row) = StepRow::opened(key, change, now)
+        {
+            self.steps.push(row);
+            return Ok(());
+        }
         match (change, place) {
-            (StepChange::Open { node_type, idempotency_key, input, resume, opening }, None) => {
-                let mut row = StepRow {
-                    key: key.clone(),
-                    node_type: node_type.clone(),
-                    status: StepStatus::Queued,
-                    idempotency_key: idempotency_key.clone(),
-                    input: input.clone(),
-                    output: None,
-                    resume: resume.clone(),
-                    outcome: None,
-                    failure: None,
-                    claim: None,
-                    scheduled_for: None,
-                    started_at: None,
-                    finished_at: None,
-                };
-                row.open(opening, now);
-                self.steps.push(row);
-                Ok(())
-            }
             (StepChange::Move { from, to }, Some(place)) => {
                 let row = &mut self.steps[place];
                 if !row.is(from) {
@@ -421,6 +409,30 @@ impl Rows {
 }
 
 impl StepRow {
+    /// A new row, where the change opens one.
+    pub fn opened(key: &StepKey, change: &StepChange, now: Timestamp) -> Option<Self> {
+        let StepChange::Open { node_type, idempotency_key, input, resume, opening } = change else {
+            return None;
+        };
+        let mut row = Self {
+            key: key.clone(),
+            node_type: node_type.clone(),
+            status: StepStatus::Queued,
+            idempotency_key: idempotency_key.clone(),
+            input: input.clone(),
+            output: None,
+            resume: resume.clone(),
+            outcome: None,
+            failure: None,
+            claim: None,
+            scheduled_for: None,
+            started_at: None,
+            finished_at: None,
+        };
+        row.open(opening, now);
+        Some(row)
+    }
+
     fn is(&self, seen: &StepSeen) -> bool {
         match seen {
             StepSeen::Queued => self.status == StepStatus::Queued,

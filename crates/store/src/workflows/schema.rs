@@ -1,0 +1,183 @@
+//! What an installation decides once: table names and key types (W1, W2), and the migrations that come of it.
+
+use std::fmt;
+
+use super::sql;
+
+/// The type of a key column, fixed when the tables are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyType {
+    /// An integer.
+    #[default]
+    Bigint,
+    /// A UUID; as a primary key of version 7, which is in order by time.
+    Uuid,
+    /// A ULID.
+    Ulid,
+}
+
+impl KeyType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::Bigint, Self::Uuid, Self::Ulid];
+
+    /// Its name in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bigint => "bigint",
+            Self::Uuid => "uuid",
+            Self::Ulid => "ulid",
+        }
+    }
+
+    /// The type of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key_type| key_type.name() == name)
+    }
+}
+
+/// The four kinds of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeyTypes {
+    /// `primary_key_type`: of `id`, and of every column that points at one.
+    pub primary: KeyType,
+    /// `owner_key_type`: of `owner_id`.
+    pub owner: KeyType,
+    /// `subject_key_type`: of `subject_id`.
+    pub subject: KeyType,
+    /// `key_type`: of `publisher_id`, `starter_id` and `requester_id`.
+    pub morph: KeyType,
+}
+
+/// The tables' names: `workflows.tables.*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableNames {
+    /// Definitions.
+    pub definitions: String,
+    /// Versions.
+    pub versions: String,
+    /// Instances.
+    pub instances: String,
+    /// Step runs.
+    pub step_runs: String,
+    /// Waits.
+    pub waits: String,
+    /// Escalations.
+    pub escalations: String,
+    /// Idempotency keys.
+    pub idempotency_keys: String,
+    /// Dry runs.
+    pub dry_runs: String,
+}
+
+impl Default for TableNames {
+    fn default() -> Self {
+        let name = |name: &str| format!("workflow_{name}");
+        Self {
+            definitions: name("definitions"),
+            versions: name("versions"),
+            instances: name("instances"),
+            step_runs: name("step_runs"),
+            waits: name("waits"),
+            escalations: name("escalations"),
+            idempotency_keys: name("idempotency_keys"),
+            dry_runs: name("dry_runs"),
+        }
+    }
+}
+
+/// A table's name that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no table's name: 1 to 48 of the characters a-z, 0-9 and '_', a letter first, each name once"
+)]
+pub struct BadTableName(pub String);
+
+/// An installation's tables.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    tables: TableNames,
+    keys: KeyTypes,
+}
+
+impl Schema {
+    /// Tables of these names with these keys.
+    pub fn new(tables: TableNames, keys: KeyTypes) -> Result<Self, BadTableName> {
+        let schema = Self { tables, keys };
+        let names = schema.names().map(|(_, name)| name);
+        for (place, name) in names.iter().enumerate() {
+            let sound = (1..=48).contains(&name.len())
+                && name.starts_with(|first: char| first.is_ascii_lowercase())
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+            if !sound || names[..place].contains(name) {
+                return Err(BadTableName((*name).to_owned()));
+            }
+        }
+        Ok(schema)
+    }
+
+    /// The key types.
+    pub const fn keys(&self) -> KeyTypes {
+        self.keys
+    }
+
+    /// The migration that makes the tables on `SQLite`. Forward only; whoever installs publishes it as a file.
+    pub fn sqlite_migration(&self) -> String {
+        sql::SQLITE_TABLES.iter().fold(String::new(), |mut migration, table| {
+            migration.push_str(&self.render(table));
+            migration.push('\n');
+            migration
+        })
+    }
+
+    fn names(&self) -> [(&'static str, &str); 8] {
+        let TableNames {
+            definitions,
+            versions,
+            instances,
+            step_runs,
+            waits,
+            escalations,
+            idempotency_keys,
+            dry_runs,
+        } = &self.tables;
+        [
+            ("{definitions}", definitions),
+            ("{versions}", versions),
+            ("{instances}", instances),
+            ("{step_runs}", step_runs),
+            ("{waits}", waits),
+            ("{escalations}", escalations),
+            ("{idempotency_keys}", idempotency_keys),
+            ("{dry_runs}", dry_runs),
+        ]
+    }
+
+    /// A statement with this installation's names and types.
+    pub(super) fn render(&self, statement: &str) -> String {
+        let column = |key_type: KeyType| match key_type {
+            KeyType::Bigint => "INTEGER",
+            KeyType::Uuid | KeyType::Ulid => "TEXT",
+        };
+        let primary = match self.keys.primary {
+            KeyType::Bigint => "INTEGER PRIMARY KEY AUTOINCREMENT",
+            KeyType::Uuid | KeyType::Ulid => "TEXT PRIMARY KEY NOT NULL",
+        };
+        let types = [
+            ("{primary_key}", primary),
+            ("{key}", column(self.keys.primary)),
+            ("{owner_key}", column(self.keys.owner)),
+            ("{subject_key}", column(self.keys.subject)),
+            ("{morph_key}", column(self.keys.morph)),
+        ];
+        let names = self.names();
+        names.iter().chain(&types).fold(statement.to_owned(), |text, (place, name)| text.replace(place, name))
+    }
+}
+
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

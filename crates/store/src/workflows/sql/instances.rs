@@ -1,0 +1,67 @@
+//! `workflow_instances` (W6).
+
+pub(in crate::workflows) mod sqlite {
+    pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {instances} (
+    id                  {primary_key},
+    ulid                TEXT NOT NULL UNIQUE CHECK (length(ulid) = 26),
+    definition_id       {key} NOT NULL REFERENCES {definitions} (id),
+    version_id          {key} NOT NULL REFERENCES {versions} (id),
+    owner_type          TEXT,
+    owner_id            {owner_key},
+    subject_key         TEXT CHECK (length(subject_key) <= 100),
+    subject_type        TEXT,
+    subject_id          {subject_key},
+    trigger_type        TEXT CHECK (length(trigger_type) <= 16),
+    trigger_key         TEXT CHECK (length(trigger_key) <= 191),
+    trigger_payload     TEXT,
+    idempotency_digest  TEXT CHECK (length(idempotency_digest) = 64),
+    status              TEXT NOT NULL CHECK (length(status) <= 16),
+    current_node_id     TEXT CHECK (length(current_node_id) <= 64),
+    steps_count         INTEGER NOT NULL DEFAULT 0 CHECK (steps_count >= 0),
+    depth               INTEGER NOT NULL DEFAULT 0 CHECK (depth BETWEEN 0 AND 255),
+    parent_instance_id  {key} REFERENCES {instances} (id) ON DELETE SET NULL,
+    parent_step_run_id  {key},
+    root_instance_id    {key},
+    actor_mode          TEXT NOT NULL CHECK (length(actor_mode) <= 16),
+    starter_type        TEXT,
+    starter_id          {morph_key},
+    failure_code        TEXT CHECK (length(failure_code) <= 64),
+    failure_message     TEXT,
+    failed_node_id      TEXT CHECK (length(failed_node_id) <= 64),
+    started_at          TEXT,
+    ended_at            TEXT,
+    lock_version        INTEGER NOT NULL DEFAULT 0 CHECK (lock_version >= 0),
+    created_at          TEXT NOT NULL,
+    updated_at          TEXT NOT NULL
+) STRICT;
+CREATE INDEX winst_overlay_idx ON {instances} (version_id, status, current_node_id);
+CREATE INDEX winst_rate_idx ON {instances} (definition_id, created_at);
+CREATE INDEX winst_status_idx ON {instances} (status, updated_at);
+CREATE INDEX winst_idempotency_idx ON {instances} (idempotency_digest) WHERE idempotency_digest IS NOT NULL;
+CREATE INDEX winst_parent_idx ON {instances} (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
+CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instances}
+    BEGIN SELECT RAISE(ABORT, 'the version of an instance never changes'); END;
+";
+
+    /// `?1` ulid.
+    pub(in crate::workflows) const GET: &str = "SELECT id, version_id, status, current_node_id, steps_count, depth, \
+         failure_code, failure_message, failed_node_id, ended_at, lock_version, updated_at, trigger_payload, \
+         subject_key, subject_type, subject_id FROM {instances} WHERE ulid = ?1";
+
+    /// `?1` id, `?2` ulid, `?3` definition, `?4` version, `?5` and `?6` owner, `?7` to `?9` subject, `?10` and `?11`
+    /// trigger, `?12` payload, `?13` digest, `?14` actor mode, `?15` and `?16` starter, `?17` depth, `?18` status,
+    /// `?19` node, `?20` steps, `?21` to `?23` failure, `?24` ended at, `?25` now.
+    pub(in crate::workflows) const INSERT: &str = "INSERT INTO {instances} \
+         (id, ulid, definition_id, version_id, owner_type, owner_id, subject_key, subject_type, subject_id, \
+         trigger_type, trigger_key, trigger_payload, idempotency_digest, actor_mode, starter_type, starter_id, \
+         depth, status, current_node_id, steps_count, failure_code, failure_message, failed_node_id, ended_at, \
+         started_at, created_at, updated_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
+         ?22, ?23, ?24, ?25, ?25, ?25) ON CONFLICT (ulid) DO NOTHING RETURNING id";
+
+    /// A turn, under the guard of the version it was decided on. `?1` ulid, `?2` that version, `?3` status, `?4` node,
+    /// `?5` steps, `?6` to `?8` failure, `?9` ended at, `?10` now.
+    pub(in crate::workflows) const TURN: &str = "UPDATE {instances} SET status = ?3, current_node_id = ?4, \
+         steps_count = ?5, failure_code = ?6, failure_message = ?7, failed_node_id = ?8, ended_at = ?9, \
+         updated_at = ?10, lock_version = lock_version + 1 WHERE ulid = ?1 AND lock_version = ?2 RETURNING id";
+}

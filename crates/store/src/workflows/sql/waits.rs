@@ -1,0 +1,70 @@
+//! `workflow_waits` (W8): steps' waits, instances' time limits (`deadline`), and signals that came before their wait
+//! (`signal`, status `kept`).
+
+pub(in crate::workflows) mod sqlite {
+    pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {waits} (
+    id           {primary_key},
+    instance_id  {key} NOT NULL REFERENCES {instances} (id) ON DELETE CASCADE,
+    step_run_id  {key} NOT NULL REFERENCES {step_runs} (id) ON DELETE CASCADE,
+    kind         TEXT NOT NULL CHECK (length(kind) <= 16),
+    due_at       TEXT,
+    event_key    TEXT CHECK (length(event_key) <= 191),
+    \"match\"      TEXT,
+    condition    TEXT,
+    payload      TEXT,
+    outcome      TEXT CHECK (length(outcome) <= 32),
+    status       TEXT NOT NULL CHECK (length(status) <= 16),
+    claim_token  TEXT CHECK (length(claim_token) <= 26),
+    claimed_at   TEXT,
+    fired_at     TEXT,
+    created_at   TEXT NOT NULL,
+    updated_at   TEXT NOT NULL
+) STRICT;
+CREATE INDEX wwait_due_idx ON {waits} (status, due_at);
+CREATE INDEX wwait_event_idx ON {waits} (status, event_key);
+CREATE INDEX wwait_instance_idx ON {waits} (instance_id);
+CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
+";
+
+    /// An instance's, in the order in which they were made. `?1` instance.
+    pub(in crate::workflows) const OF_INSTANCE: &str = "SELECT w.id, s.node_id, s.visit, s.attempt, w.kind, w.due_at, \
+         w.event_key, w.\"match\", w.condition, w.payload, w.outcome, w.status, w.fired_at FROM {waits} w \
+         JOIN {step_runs} s ON s.id = w.step_run_id WHERE w.instance_id = ?1 ORDER BY w.rowid";
+
+    /// `?1` id, `?2` instance, `?3` to `?5` node, visit and attempt, `?6` kind, `?7` due at, `?8` event key, `?9` match,
+    /// `?10` condition, `?11` payload, `?12` outcome, `?13` status, `?14` now.
+    pub(in crate::workflows) const INSERT: &str = "INSERT INTO {waits} (id, instance_id, step_run_id, kind, due_at, \
+         event_key, \"match\", condition, payload, outcome, status, created_at, updated_at) \
+         SELECT ?1, ?2, id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14 FROM {step_runs} \
+         WHERE instance_id = ?2 AND node_id = ?3 AND visit = ?4 AND attempt = ?5";
+
+    /// The open wait of a step. `?1` instance, `?2` to `?4` node, visit and attempt, `?5` status or null, `?6` due at or
+    /// null, `?7` payload, `?8` fired at, `?9` now.
+    pub(in crate::workflows) const CHANGE: &str = "UPDATE {waits} SET status = coalesce(?5, status), \
+         due_at = coalesce(?6, due_at), claimed_at = CASE WHEN ?6 IS NULL THEN claimed_at END, \
+         payload = coalesce(?7, payload), fired_at = ?8, updated_at = ?9 \
+         WHERE step_run_id = (SELECT id FROM {step_runs} WHERE instance_id = ?1 AND node_id = ?2 AND visit = ?3 \
+         AND attempt = ?4) AND kind NOT IN ('deadline', 'signal') AND status IN ('pending', 'paused')";
+
+    /// A kept signal has found its wait. `?1` id, `?2` instance, `?3` now.
+    pub(in crate::workflows) const USE_SIGNAL: &str = "UPDATE {waits} SET status = 'fired', fired_at = ?3, \
+         updated_at = ?3 WHERE id = ?1 AND instance_id = ?2 AND status = 'kept'";
+
+    /// Whatever is still open. `?1` instance, `?2` now.
+    pub(in crate::workflows) const CLOSE: &str = "UPDATE {waits} SET status = 'cancelled', updated_at = ?2 \
+         WHERE instance_id = ?1 AND status IN ('pending', 'paused', 'kept')";
+
+    /// `?1` now, `?2` not handed out after, `?3` limit, `?4` whether it's deadlines.
+    pub(in crate::workflows) const DUE: &str = "SELECT w.id, i.ulid FROM {waits} w INDEXED BY wwait_due_idx \
+         JOIN {instances} i ON i.id = w.instance_id WHERE w.status = 'pending' AND w.due_at <= ?1 \
+         AND (w.claimed_at IS NULL OR w.claimed_at <= ?2) AND (w.kind = 'deadline') = ?4 \
+         ORDER BY w.due_at LIMIT ?3";
+
+    /// `?1` id, `?2` now.
+    pub(in crate::workflows) const HAND_OUT: &str = "UPDATE {waits} SET claimed_at = ?2 WHERE id = ?1";
+
+    /// `?1` event key, `?2` after, `?3` limit.
+    pub(in crate::workflows) const WAITING_FOR: &str = "SELECT DISTINCT i.ulid FROM {waits} w \
+         INDEXED BY wwait_event_idx JOIN {instances} i ON i.id = w.instance_id \
+         WHERE w.status = 'pending' AND w.event_key = ?1 AND i.ulid > ?2 ORDER BY i.ulid LIMIT ?3";
+}

@@ -1,0 +1,177 @@
+//! The workflow rows: one suite on every adapter and every type of key, and the adapters against each other.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod differential;
+mod suite;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use heddle_store::workflows::{
+    KeyType, KeyTypes, Morph, NewVersion, Schema, TableNames, WorkflowMemory, WorkflowSqlite, WorkflowStore,
+};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use suite::{at, version};
+use tokio::runtime::Builder;
+
+fn memory() -> WorkflowStore {
+    WorkflowStore::of(Arc::new(WorkflowMemory::new()))
+}
+
+fn sqlite(folder: &Path, schema: Schema) -> WorkflowStore {
+    let path = folder.join("workflows.sqlite");
+    WorkflowSqlite::install(&path, &schema).unwrap();
+    WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, schema).unwrap()))
+}
+
+fn keyed(primary: KeyType, owner: KeyType, subject: KeyType, morph: KeyType) -> Schema {
+    Schema::new(TableNames::default(), KeyTypes { primary, owner, subject, morph }).unwrap()
+}
+
+fn renamed() -> Schema {
+    let tables = TableNames {
+        definitions: "flows".to_owned(),
+        step_runs: "flow_steps".to_owned(),
+        ..TableNames::default()
+    };
+    Schema::new(tables, KeyTypes::default()).unwrap()
+}
+
+#[tokio::test]
+async fn memory_conforms() {
+    suite::conforms(&memory(), KeyTypes::default()).await;
+}
+
+/// proves W1, W2: every type of primary key with every other type, and other names of tables, through one suite.
+#[tokio::test]
+async fn sqlite_conforms() {
+    use KeyType::{Bigint, Ulid, Uuid};
+    for schema in [
+        keyed(Bigint, Bigint, Uuid, Ulid),
+        keyed(Bigint, Ulid, Bigint, Uuid),
+        keyed(Uuid, Uuid, Ulid, Bigint),
+        keyed(Uuid, Bigint, Bigint, Bigint),
+        keyed(Ulid, Ulid, Ulid, Ulid),
+        keyed(Ulid, Uuid, Bigint, Bigint),
+        renamed(),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = schema.keys();
+        suite::conforms(&sqlite(folder.path(), schema), keys).await;
+    }
+}
+
+/// proves W1: names that are none, or none of their own, are refused.
+#[test]
+fn table_names_are_checked() {
+    for bad in ["", "Flows", "1flows", "flows; drop table x", "workflow_waits", &"x".repeat(49)] {
+        let tables = TableNames { definitions: bad.to_owned(), ..TableNames::default() };
+        assert!(Schema::new(tables, KeyTypes::default()).is_err(), "{bad:?}");
+    }
+}
+
+/// proves W5, W6: what is published is frozen in the database too, and an instance's version never changes.
+#[tokio::test]
+async fn what_is_published_is_frozen() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path(), Schema::default());
+    store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    let id = suite::id(1);
+    let published = store.publishing.current("*", "a").await.unwrap().unwrap();
+    suite::start(&store, &published, &id, None, at(1)).await.unwrap();
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    for column in
+        ["graph", "\"trigger\"", "settings", "checksum", "actor_mode", "publisher_id", "published_at"]
+    {
+        let error = rows.execute(&format!("UPDATE workflow_versions SET {column} = NULL"), []).unwrap_err();
+        assert!(error.to_string().contains("frozen"), "{column}: {error}");
+    }
+    rows.execute("UPDATE workflow_versions SET schedule_cursor_at = 'x'", []).unwrap();
+    assert!(rows.execute("UPDATE workflow_instances SET version_id = 2", []).is_err());
+    assert!(rows.execute("DELETE FROM workflow_definitions", []).is_err(), "restrict");
+}
+
+/// proves W3, W29: each query that runs all day long has its index.
+#[tokio::test]
+async fn queries_have_their_index() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(sqlite(folder.path(), Schema::default()));
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    for (query, index) in [
+        (
+            "SELECT status, current_node_id, count(*) FROM workflow_instances WHERE version_id = 1 GROUP BY 1, 2",
+            "winst_overlay_idx",
+        ),
+        (
+            "SELECT count(*) FROM workflow_instances WHERE definition_id = 1 AND created_at > 'x'",
+            "winst_rate_idx",
+        ),
+        (
+            "SELECT id FROM workflow_instances WHERE status = 'running' AND updated_at < 'x'",
+            "winst_status_idx",
+        ),
+        (
+            "SELECT id FROM workflow_versions WHERE status = 'published' AND trigger_type = 'event' AND trigger_key = 'k'",
+            "wver_trigger_idx",
+        ),
+        ("SELECT id FROM workflow_escalations WHERE status = 'pending' AND due_at < 'x'", "wesc_due_idx"),
+    ] {
+        let plan: Vec<String> = rows
+            .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
+            .unwrap()
+            .query_map([], |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert!(plan[0].contains(index), "{query}: {plan:?}");
+    }
+}
+
+/// proves W16: many at one time for one step: one gets it. Two stores on one file stand for two processes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_race_for_a_step_has_one_winner() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path(), Schema::default());
+    let path = folder.path().join("workflows.sqlite");
+    let other = WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, Schema::default()).unwrap()));
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    for round in 1..=10 {
+        suite::start(&store, &published, &suite::id(round), None, at(1)).await.unwrap();
+        let racers: Vec<_> = (0..8)
+            .map(|racer| {
+                let store = if racer % 2 == 0 { store.clone() } else { other.clone() };
+                let token = suite::token(round * 100 + racer);
+                tokio::spawn(async move { store.work.claim(&[token], at(60), at(2)).await.unwrap().len() })
+            })
+            .collect();
+        let mut winners = 0;
+        for racer in racers {
+            winners += racer.await.unwrap();
+        }
+        assert_eq!(winners, 1);
+    }
+}
+
+/// proves W2: an owner's key has to be of the owner's type.
+#[tokio::test]
+async fn a_key_of_another_type_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path(), Schema::default());
+    let owner = Some(Morph { kind: "team".to_owned(), id: "seven".to_owned() });
+    assert!(store.publishing.publish(&NewVersion { owner, ..version("a") }, at(0)).await.is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// proves W6, W7, W8, W16: on SQLite and in memory the same calls have the same answers and leave the same rows.
+    #[test]
+    fn sqlite_and_memory_agree(calls in differential::calls(), primary in 0..3_usize) {
+        let folder = tempfile::tempdir().unwrap();
+        Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            let schema = keyed(KeyType::ALL[primary], KeyType::Bigint, KeyType::Bigint, KeyType::Bigint);
+            differential::agree(&memory(), &sqlite(folder.path(), schema), &calls).await;
+        });
+    }
+}
