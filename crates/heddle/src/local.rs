@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
+use std::time::Duration;
 
 use heddle_exchange::{Exchange, embedded};
 use tokio::runtime::Runtime;
@@ -14,6 +15,17 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new("could not start the runtime").because(error))
+}
+
+/// How long threads that nothing can stop, conversions for the most part, are waited for at the end.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// Runs a command that may leave threads behind; with it the process ends, whatever they still do.
+pub fn run<T>(command: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(command);
+    runtime.shutdown_timeout(LAST_WAIT);
+    ended
 }
 
 /// The exchange of the data folder, which is made where it is absent.

@@ -10,17 +10,15 @@ use axum::response::Response;
 use axum::routing::{get, post, put};
 use heddle_exchange::Exchange;
 use heddle_store::Store;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tracing::Instrument as _;
 
 use crate::auth::Callers;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
+use crate::intake::Intake;
 use crate::problem::Problem;
 use crate::{api, pages};
-
-/// How many uploads are held in memory at one time.
-const UPLOADS_AT_ONCE: usize = 4;
 
 pub(crate) type App = Arc<Shared>;
 
@@ -32,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     /// Rings when something is in the outbox.
     pub(crate) wake_relay: Arc<Notify>,
-    pub(crate) uploads: Semaphore,
+    pub(crate) intake: Intake,
 }
 
 impl Shared {
@@ -50,12 +48,12 @@ impl Shared {
         }
         Ok(Self {
             callers: Callers::new(&config.callers)?,
+            intake: Intake::new(config.bounds),
             config,
             store,
             exchange,
             clock,
             wake_relay: Arc::new(Notify::new()),
-            uploads: Semaphore::new(UPLOADS_AT_ONCE),
         })
     }
 }

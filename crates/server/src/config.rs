@@ -20,6 +20,41 @@ pub struct Config {
     pub edges: Vec<Edge>,
     /// How often the relay looks into the outbox when nobody wakes it.
     pub relay_poll: Duration,
+    /// What it bears.
+    pub bounds: Bounds,
+}
+
+/// What the server bears: numbers, and for how long it waits for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Connections at one time; who comes beyond waits to be accepted.
+    pub connections: usize,
+    /// How long a connection may be without a request, and how long a request's head may take.
+    pub idle: Duration,
+    /// How long a connection may take nothing of an answer.
+    pub stalled: Duration,
+    /// Bytes of uploads in memory at one time.
+    pub upload_bytes: usize,
+    /// The same for one organization; one upload of 64 MiB has to fit.
+    pub upload_bytes_each: usize,
+    /// How long an upload waits for room before it is refused.
+    pub upload_wait: Duration,
+    /// The time within which 64 KiB more of an upload, or its end, have to arrive.
+    pub upload_pace: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connections: 1_024,
+            idle: Duration::from_secs(30),
+            stalled: Duration::from_secs(60),
+            upload_bytes: 384 * 1024 * 1024,
+            upload_bytes_each: 128 * 1024 * 1024,
+            upload_wait: Duration::from_secs(10),
+            upload_pace: Duration::from_secs(10),
+        }
+    }
 }
 
 /// A caller of the API: a token, and what whoever shows it is.

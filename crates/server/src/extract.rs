@@ -17,7 +17,7 @@ use crate::problem::Problem;
 /// Largest JSON body, in bytes.
 pub(crate) const MAX_JSON_BYTES: usize = 64 * 1024;
 /// How long a body may take to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What of a body is not known, by name. Flattened into a body, it takes every field that nothing else took.
 #[derive(Debug, Default)]
@@ -131,9 +131,9 @@ pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, Problem>
             if too_large {
                 return Err(Problem::too_large(most));
             }
-            Err(Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", "The body did not arrive whole"))
+            Err(Problem::body_cut_off())
         }
-        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body took too long")),
+        Err(_) => Err(Problem::body_too_slow()),
     }
 }
 

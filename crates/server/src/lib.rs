@@ -11,7 +11,9 @@ mod artifacts;
 mod auth;
 mod clock;
 mod config;
+mod connections;
 mod extract;
+mod intake;
 mod pages;
 mod problem;
 mod relay;
@@ -29,7 +31,7 @@ use tokio::sync::watch;
 
 pub use api::openapi::description as openapi_json;
 pub use clock::Clock;
-pub use config::{CallerConfig, Config, ConfigError, Pages};
+pub use config::{Bounds, CallerConfig, Config, ConfigError, Pages};
 pub use heddle_generation::signature::WebhookSecret;
 
 use app::{Shared, router};
@@ -81,7 +83,7 @@ pub async fn serve(
     if matches!(config.pages, Pages::Open { .. }) && !address.ip().is_loopback() {
         return Err(ConfigError::OpenPagesBeyondLoopback { address }.into());
     }
-    let relay_poll = config.relay_poll;
+    let (relay_poll, bounds) = (config.relay_poll, config.bounds);
     let app = Arc::new(Shared::new(config, store, exchange, clock)?);
     know_callers(&app.config, &app.store, app.clock.now()).await?;
     let (stop, stopped) = watch::channel(false);
@@ -95,24 +97,19 @@ pub async fn serve(
     let relay = tokio::spawn(relay.run(stopped.clone()));
     tracing::info!(%address, "serving");
 
-    let mut drain = stopped.clone();
-    let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
-        // An error means that `stop` is gone, and that is the end too.
-        drop(drain.wait_for(|stop| *stop).await);
-    });
-    let mut server = tokio::spawn(async move { server.await });
+    let mut server = tokio::spawn(connections::serve(listener, router(app), bounds, stopped));
     tokio::select! {
         () = shutdown => {}
         // The server ends by itself only by a fault.
         ended = &mut server => {
             stop.send_replace(true);
-            return ended.map_err(std::io::Error::other)?.map_err(ServeError::from);
+            return ended.map_err(|error| std::io::Error::other(error).into());
         }
     }
     tracing::info!("stopping");
     stop.send_replace(true);
     if let Ok(ended) = tokio::time::timeout(DRAIN, &mut server).await {
-        ended.map_err(std::io::Error::other)??;
+        ended.map_err(std::io::Error::other)?;
     } else {
         // Their connections end with the process.
         tracing::warn!("requests are still under way; they are left behind");

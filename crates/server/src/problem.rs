@@ -130,6 +130,23 @@ impl Problem {
             .detail(format!("at most {most} bytes are taken"))
     }
 
+    pub(crate) fn body_cut_off() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "body_cut_off", "The body did not arrive whole")
+    }
+
+    pub(crate) fn body_too_slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body took too long")
+    }
+
+    /// No room for an upload: of this organization's, or at all.
+    pub(crate) fn uploads_busy() -> Self {
+        let mut problem =
+            Self::new(StatusCode::SERVICE_UNAVAILABLE, "uploads_busy", "Too much is being uploaded")
+                .detail("try again once other uploads, yours among them, are done");
+        problem.retry_after_seconds = Some(5);
+        problem
+    }
+
     /// Something broke on our side. The caller learns that much; the log learns the rest.
     pub(crate) fn internal(error: &dyn Error) -> Self {
         log(error);

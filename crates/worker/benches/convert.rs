@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use heddle_figma::Limits;
 use heddle_worker::conversion::{Frame, Pictures, convert, kit_of_file};
+use heddle_worker::pipeline::Cancel;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -114,6 +115,7 @@ fn measure(what: &str, path: &Path) {
                     },
                     snapshot: what == "snapshot",
                     limits: Limits::default(),
+                    cancel: &Cancel::default(),
                     wireframe_id: &str::to_owned,
                 })
                 .expect("the screens convert");

@@ -19,7 +19,7 @@ use heddle_render::{Fonts, Options, PngLimits, png, svg};
 use serde_json::Value;
 
 use crate::pipeline::{
-    ArtifactFile, Conversion, ConversionError, ConversionInput, Converter, SweepInput, Swept,
+    ArtifactFile, Cancel, Conversion, ConversionError, ConversionInput, Converter, SweepInput, Swept,
 };
 
 /// Which pictures to make.
@@ -56,6 +56,8 @@ pub struct Frame<'i> {
     pub limits: Limits,
     /// `_id` of the wireframe document, from the frame's id.
     pub wireframe_id: &'i dyn Fn(&str) -> String,
+    /// Looked at between the stages.
+    pub cancel: &'i Cancel,
 }
 
 /// What a conversion makes.
@@ -121,6 +123,9 @@ pub enum Failure {
         #[source]
         source: ReadError,
     },
+    /// Nobody waits for it any more.
+    #[error("the conversion was cancelled")]
+    Cancelled,
     /// A result can't be written as JSON.
     #[error("could not write {what} as JSON")]
     Write {
@@ -146,6 +151,7 @@ impl Failure {
             Self::NotAFrame { .. } => "not_a_frame",
             Self::Convert(error) => error.code(),
             Self::Library { .. } => "bad_library",
+            Self::Cancelled => "cancelled",
             Self::Write { .. } => "write_failed",
         }
     }
@@ -218,26 +224,36 @@ fn identity(target: Target, file: LibraryFile<'_>, entry: &Entry) -> String {
 /// See [`Failure`]; nothing is half made.
 pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
     let mut clock = Stopwatch::start();
+    let go_on = || if input.cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) };
+    go_on()?;
     let bytes = decompress(input.source, &input.limits)?;
     let document = read(&bytes, &input.limits)?;
     let frame = choose_frame(&document, input.node_id)?;
     let node = document.node(frame);
     clock.lap("read");
+    go_on()?;
     let cut = input.snapshot.then(|| snapshot(&bytes, &document, frame)).transpose()?;
     clock.lap("snapshot");
     let kit = Kit::load(input.kit);
     let entries: Vec<Entry> = input.design.iter().filter_map(|value| Entry::read(value).ok()).collect();
     let names = DesignNames::from_entries(&entries);
     clock.lap("kit");
+    go_on()?;
     let mut made = des2wf::convert(&document, frame, &kit, &names)?;
     made.wireframe.id = (input.wireframe_id)(&node.id);
     clock.lap("convert");
+    go_on()?;
     let mut files = Vec::new();
     if input.pictures > Pictures::None {
-        let mut studio =
-            Studio { png: input.pictures == Pictures::Png, files: &mut files, warnings: Warnings::default() };
+        let mut studio = Studio {
+            png: input.pictures == Pictures::Png,
+            files: &mut files,
+            warnings: Warnings::default(),
+            cancel: input.cancel,
+        };
         studio.draw(&document, frame, "source.svg", "source.png");
         clock.lap("draw_source");
+        go_on()?;
         let libraries = unpacked(input.libraries, &input.limits, &mut studio.warnings);
         let mut masters: HashMap<&str, Document<'_>> = HashMap::new();
         for (hash, bytes) in &libraries {
@@ -250,7 +266,9 @@ pub fn convert(input: &Frame<'_>) -> Result<Made, Failure> {
             masters.iter().map(|(hash, document)| (*hash, document)).collect();
         let drawn = preview(&made.wireframe, &document, &masters);
         studio.warnings.extend(&drawn.warnings);
+        go_on()?;
         studio.draw(&drawn, Document::ROOT, "preview.svg", "preview.png");
+        go_on()?;
         let warnings = studio.warnings;
         made.result.warnings.extend(warnings.iter().cloned().map(WarningEntry));
         clock.lap("draw_wireframe");
@@ -274,13 +292,14 @@ struct Studio<'f> {
     png: bool,
     files: &'f mut Vec<ArtifactFile>,
     warnings: Warnings,
+    cancel: &'f Cancel,
 }
 
 impl Studio<'_> {
     fn draw(&mut self, document: &Document<'_>, node: NodeIndex, svg_name: &str, png_name: &str) {
         let picture = svg(document, node, Fonts::bundled(), &Options::default());
         self.warnings.extend(&picture.warnings);
-        if self.png {
+        if self.png && !self.cancel.is_cancelled() {
             match png(&picture, 1.0, &PngLimits::default()) {
                 Ok(drawn) => {
                     let file_name = png_name.to_owned();
@@ -357,6 +376,7 @@ impl Converter for Des2wf {
             snapshot: true,
             limits: self.limits,
             wireframe_id: &|node| des2wf_wireframe_id(input.job.project_id, &input.job.figma_file_key, node),
+            cancel: input.cancel,
         })?;
         let document = |name: &'static str| {
             let bytes = made.file(name).map(|file| file.bytes.as_slice()).unwrap_or_default();

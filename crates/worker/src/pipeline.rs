@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_convert::library::PROCESSOR_VERSION;
 use heddle_convert::score::SCORE_VERSION;
@@ -23,6 +24,25 @@ pub struct ConversionInput<'a> {
     pub design_documents: Vec<Value>,
     /// The library files that those came from, for drawing their masters.
     pub libraries: &'a dyn Libraries,
+    /// Set once nobody waits for the conversion any more.
+    pub cancel: &'a Cancel,
+}
+
+/// Says to a conversion that nobody waits for it any more: it took too long, or its job is someone else's now. A
+/// thread can't be stopped from outside, so that a conversion has to look at this between its stages.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Says so.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was said.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Library files by the hash in an entry's `lineage.source_hash`.

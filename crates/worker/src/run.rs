@@ -22,7 +22,8 @@ use crate::documents::{self, fits, wireframe_id};
 use crate::failure::Trouble;
 use crate::library::TenantLibraries;
 use crate::message::{Envelope, Message};
-use crate::pipeline::{ArtifactFile, Conversion, ConversionInput};
+use crate::pipeline::{ArtifactFile, Cancel, Conversion, ConversionInput};
+use crate::worker::Place;
 use crate::{Breakpoint, Lease, ReportError, SourceBytes, Worker};
 
 /// Schema of `inputs.json`.
@@ -63,12 +64,12 @@ enum Verdict {
 }
 
 /// Works on one message to its end.
-pub(crate) async fn handle(worker: &Worker, delivery: &Delivery) -> Ended {
+pub(crate) async fn handle(worker: &Worker, delivery: &Delivery, place: &Place) -> Ended {
     let lease = Lease::keep(Arc::clone(&worker.exchange.queue), delivery, worker.settings.visibility);
     let verdict = tokio::select! {
         biased;
         () = lease.lost() => Verdict::LetGo(Ended::Lost),
-        verdict = work(worker, delivery, &lease) => verdict,
+        verdict = work(worker, delivery, &lease, place) => verdict,
     };
     match verdict {
         Verdict::Acknowledge(ended) => {
@@ -102,7 +103,7 @@ fn backoff(receive_count: u32) -> Duration {
     Duration::from_secs(1 << receive_count.saturating_sub(1).min(16)).min(MAX_BACKOFF)
 }
 
-async fn work(worker: &Worker, delivery: &Delivery, lease: &Lease) -> Verdict {
+async fn work(worker: &Worker, delivery: &Delivery, lease: &Lease, place: &Place) -> Verdict {
     let tries = worker.settings.max_deliveries;
     let message = Message::read(&delivery.body);
     if worker.breakpoints.dies_at(Breakpoint::Received) {
@@ -122,7 +123,7 @@ async fn work(worker: &Worker, delivery: &Delivery, lease: &Lease) -> Verdict {
         }
         Message::Unknown { reason, envelope: Some(envelope) } => {
             tracing::error!(reason, job_id = envelope.job_id, "a job that this worker doesn't understand");
-            let attempt = Attempt { worker, lease, envelope: &envelope };
+            let attempt = Attempt { worker, lease, place, envelope: &envelope };
             let message = "This run was requested in a form that this installation's workers don't understand. \
                            Its workers need to be updated.";
             let ended = attempt.run_to_end(Errand::Fail(message.to_owned())).await;
@@ -130,7 +131,7 @@ async fn work(worker: &Worker, delivery: &Delivery, lease: &Lease) -> Verdict {
         }
         Message::Job(job) => {
             let envelope = Envelope::of(&job);
-            let attempt = Attempt { worker, lease, envelope: &envelope };
+            let attempt = Attempt { worker, lease, place, envelope: &envelope };
             tracing::info!(
                 job_id = envelope.job_id,
                 attempt = envelope.attempt,
@@ -186,6 +187,7 @@ enum Errand<'a> {
 struct Attempt<'a> {
     worker: &'a Worker,
     lease: &'a Lease,
+    place: &'a Place,
     envelope: &'a Envelope,
 }
 
@@ -446,15 +448,19 @@ impl Attempt<'_> {
             runtime: tokio::runtime::Handle::current(),
         };
         let job = job.clone();
+        let abandoned = CancelOnDrop(Cancel::default());
+        let cancel = abandoned.0.clone();
+        let place = Arc::clone(self.place);
         let converting = tokio::task::spawn_blocking(move || {
             // Held until the thread is done, also where nobody waits for it any more.
-            let _room = room;
+            let (_room, _place) = (room, place);
             converter.convert(ConversionInput {
                 job: &job,
                 source: &source,
                 kit_documents,
                 design_documents,
                 libraries: &libraries,
+                cancel: &cancel,
             })
         });
         let limit = self.worker.settings.conversion_timeout;
@@ -540,6 +546,15 @@ impl Attempt<'_> {
             tracing::info!(job_id = job.job_id, by, "a later run has written the node's wireframe; it stays");
         }
         Ok(())
+    }
+}
+
+/// Where a conversion is waited for: when that ends, for whatever reason, it is told.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

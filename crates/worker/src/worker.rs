@@ -17,23 +17,26 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Longest pause after the queue failed.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 const MIB: usize = 1024 * 1024;
-/// A conversion is reckoned to need this many times the source's bytes, and at least [`LEAST_ROOM_MIB`].
+/// A conversion is reckoned to need this many times the source's bytes, and at least [`LEAST_ROOM_MIB`]. That is what
+/// reading and converting take of ordinary files. It says nothing of what is drawn: pictures are bounded by
+/// `heddle_render`, at 64 MiB of SVG and 128 MB of pixels each, whatever the source's size.
 const ROOM_FACTOR: usize = 6;
 const LEAST_ROOM_MIB: u32 = 32;
 
 /// The bounds of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Jobs at one time, from 1.
+    /// Jobs at one time, from 1. A conversion that nobody waits for any more counts until its thread has ended.
     pub concurrency: usize,
     /// For how long a message is held without an extension; extensions come at a third of it.
     pub visibility: Duration,
     /// How often a message is tried before its run fails.
     pub max_deliveries: u32,
-    /// Longest conversion.
+    /// Longest conversion. Its run fails then; its thread ends at the next stage.
     pub conversion_timeout: Duration,
-    /// Memory that all conversions together are reckoned to stay within, in MiB. A job that is reckoned to need more
-    /// than all of it runs alone.
+    /// Memory that all conversions together are reckoned to stay within, in MiB, by their sources' sizes. A job that is
+    /// reckoned to need more than all of it runs alone. This is a reckoning and no limit: a process that must not pass
+    /// a limit is given one by the system, and where it ends by that, every job in hand has lost a try.
     pub memory_mib: u32,
     /// How long jobs may go on after the worker was asked to stop; what isn't done then comes again.
     pub grace: Duration,
@@ -63,7 +66,11 @@ pub struct Worker {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) libraries: Arc<LibraryCache>,
     memory: Arc<Semaphore>,
+    places: Arc<Semaphore>,
 }
+
+/// One of the places that [`Settings::concurrency`] counts; given back once the job's thread has let go of it too.
+pub(crate) type Place = Arc<OwnedSemaphorePermit>;
 
 impl Worker {
     /// A worker with these parts.
@@ -85,6 +92,7 @@ impl Worker {
             breakpoints: Breakpoints::default(),
             libraries: Arc::default(),
             memory: Arc::new(Semaphore::new(settings.memory_mib.max(1) as usize)),
+            places: Arc::new(Semaphore::new(settings.concurrency.max(1))),
         }
     }
 
@@ -112,11 +120,17 @@ impl Worker {
     async fn hand(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         let mut pause = Duration::from_millis(250);
         while !*stopped.borrow() {
+            // Before a message is taken: one that is in hand already would wait for its place in vain.
+            let place = tokio::select! {
+                place = self.place() => place,
+                _ = stopped.changed() => continue,
+            };
+            let Some(place) = place else { return };
             // Never cut short: a message that was taken and then dropped would stay hidden for its whole visibility.
             match self.exchange.queue.receive(self.settings.visibility, LOOK).await {
                 Ok(None) => {}
                 Ok(Some(delivery)) => {
-                    handle(&self, &delivery).await;
+                    handle(&self, &delivery, &place).await;
                 }
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "the queue failed");
@@ -131,10 +145,16 @@ impl Worker {
 
     /// Takes and works on one message; `None`: there was none within `wait`.
     pub async fn step(&self, wait: Duration) -> Result<Option<Ended>, heddle_exchange::ExchangeError> {
+        let Some(place) = self.place().await else { return Ok(None) };
         match self.exchange.queue.receive(self.settings.visibility, wait).await? {
-            Some(delivery) => Ok(Some(handle(self, &delivery).await)),
+            Some(delivery) => Ok(Some(handle(self, &delivery, &place).await)),
             None => Ok(None),
         }
+    }
+
+    /// Waits for a place; the semaphore is never closed, so that it is always `Some`.
+    async fn place(&self) -> Option<Place> {
+        Arc::clone(&self.places).acquire_owned().await.ok().map(Arc::new)
     }
 
     /// Waits until there is memory for converting a source of this size, and reserves it.

@@ -254,6 +254,31 @@ async fn a_conversion_that_takes_too_long_fails() {
     assert!(message.contains("took longer"), "{message}");
 }
 
+/// What nobody waits for any more is told so, and has its place until its thread is done: the processor is not given to
+/// more than were asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_nobody_waits_for_keeps_its_place() {
+    let mut house = House::new(json!({ "do": "convert", "sleep_ms": 200 })).await;
+    house.settings =
+        Settings { concurrency: 2, conversion_timeout: Duration::from_millis(20), ..house.settings };
+    for n in 0..6 {
+        send(&house.exchange, &job(&format!("run{n}"), 1)).await;
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let working = tokio::spawn(Arc::new(house.worker()).run(async { drop(stopped.await) }));
+    for _ in 0..400 {
+        if house.converter.cancelled.load(Ordering::SeqCst) == 6 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(house.converter.cancelled.load(Ordering::SeqCst), 6);
+    assert!(house.converter.most_at_once.load(Ordering::SeqCst) <= 2);
+    stop.send(()).unwrap();
+    tokio::time::timeout(Duration::from_secs(5), working).await.unwrap().unwrap();
+    assert_eq!(house.backend.applied.lock().unwrap().len(), 6);
+}
+
 /// The loop: many jobs, bounded hands, bounded memory, and a clean stop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hands_are_bounded_and_stop_when_asked() {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use heddle_exchange::keys::{des2wf_wireframe_id, sha256_hex};
 use heddle_worker::conversion::{Frame, Made, Pictures, convert};
+use heddle_worker::pipeline::Cancel;
 use serde_json::{Value, json};
 
 use super::work::limits;
@@ -92,6 +93,7 @@ impl Convert {
             pictures,
             snapshot: false,
             limits,
+            cancel: &Cancel::default(),
             wireframe_id: &|node| des2wf_wireframe_id(0, &file_key, node),
         })
         .map_err(|error| figma::unreadable(&self.file, error))?;

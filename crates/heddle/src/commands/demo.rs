@@ -87,8 +87,7 @@ impl Demo {
         config.callers = Vec::new();
         config.token = None;
 
-        let runtime = local::runtime()?;
-        runtime.block_on(async {
+        local::run(async {
             let mut progress = terminal.progress();
             progress.at("registering the wireframe kit and the design system");
             for report in register(&config).await? {

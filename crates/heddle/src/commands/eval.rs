@@ -10,6 +10,7 @@ use clap::Args;
 use heddle_convert::score::{Band, SCORE_VERSION};
 use heddle_figma::{Limits, NodeIndex};
 use heddle_worker::conversion::{Frame, Pictures, convert};
+use heddle_worker::pipeline::Cancel;
 use serde::{Deserialize, Serialize};
 
 use super::work::limits;
@@ -171,6 +172,7 @@ impl Eval {
                 pictures: Pictures::None,
                 snapshot: false,
                 limits: *limits,
+                cancel: &Cancel::default(),
                 wireframe_id: &str::to_owned,
             });
             match made {

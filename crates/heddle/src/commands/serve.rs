@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
-use heddle_server::{CallerConfig, Clock, Pages, WebhookSecret};
+use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret};
 use heddle_store::{SqliteStore, Store, TenantSeed, migrate};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -53,8 +53,7 @@ impl Serve {
             ..Overrides::default()
         };
         let config = config.with(overrides).load()?;
-        let runtime = local::runtime()?;
-        runtime.block_on(async {
+        local::run(async {
             let house = House::open(config).await?;
             // The one thing that a script needs to know, and may wait for.
             terminal.data(format!("{}\n", house.url).as_bytes())?;
@@ -62,9 +61,9 @@ impl Serve {
             if let Some(path) = &house.token_file {
                 terminal.say(&format!("Your token is in {}; `heddle generations` finds it.", path.display()));
             }
-            house.run(!self.no_worker, local::asked_to_stop()).await
-        })?;
-        Ok(ExitCode::SUCCESS)
+            house.run(!self.no_worker, local::asked_to_stop()).await?;
+            Ok(ExitCode::SUCCESS)
+        })
     }
 }
 
@@ -128,6 +127,7 @@ impl House {
             pages,
             edges: vec![Edge::Des2wf],
             relay_poll: Duration::from_millis(500),
+            bounds: Bounds::default(),
         };
         Ok(Self {
             url: local_url(address),

@@ -46,8 +46,10 @@ impl Work {
         };
         let worker = worker(&config, local::exchange(&config.data)?, &config.server_url(), &secret)?;
         terminal.say(&format!("Working for {}; Ctrl-C stops.", config.server_url()));
-        local::runtime()?.block_on(Arc::new(worker).run(local::asked_to_stop()));
-        Ok(ExitCode::SUCCESS)
+        local::run(async {
+            Arc::new(worker).run(local::asked_to_stop()).await;
+            Ok(ExitCode::SUCCESS)
+        })
     }
 }
 

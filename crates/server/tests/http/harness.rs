@@ -12,7 +12,7 @@ use heddle_generation::message::{
     Artifact, Effects, Job, MANIFEST_SCHEMA, Manifest, Outcome, REPORT_SCHEMA, Report, RowEffects,
 };
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
-use heddle_server::{CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, serve};
+use heddle_server::{Bounds, CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, serve};
 use heddle_store::{MemoryStore, Store, TenantSeed};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -53,6 +53,7 @@ pub fn config() -> Config {
         pages: Pages::SignIn { secure_cookie: false },
         edges: vec![Edge::Des2wf, Edge::Wf2des],
         relay_poll: Duration::from_millis(20),
+        bounds: Bounds::default(),
     }
 }
 

@@ -8,5 +8,6 @@ mod openapi;
 mod pages;
 mod relay;
 mod reports;
+mod slow;
 mod uploads;
 mod whole;

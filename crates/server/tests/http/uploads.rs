@@ -1,5 +1,9 @@
 //! Documents that callers bring.
 
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use heddle_exchange::keys::sha256_hex;
 use heddle_generation::message::Source;
 use serde_json::json;
@@ -7,6 +11,12 @@ use serde_json::json;
 use crate::harness::{ANN, BO, Call, Server, des2wf};
 
 const DOCUMENT: &[u8] = br#"{"name": "Home", "document": {"id": "0:0"}}"#;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
 
 fn put(path: &str) -> Call {
     Call::new("PUT", &format!("/v1/uploads/{path}")).token(ANN)
@@ -33,7 +43,7 @@ async fn an_upload_is_a_runs_source() {
     let job = server.jobs(1).await.remove(0);
     assert_eq!(job.source, Source::Upload { object_key: key.clone(), sha256: sha256.clone() });
 
-    let gzip = server.send(put("FILE?project_id=10").body(b"\x1f\x8b\x08 and so on".to_vec())).await;
+    let gzip = server.send(put("FILE?project_id=10").body(gzip(DOCUMENT))).await;
     assert_eq!(gzip.status, 200);
 }
 
@@ -69,6 +79,22 @@ async fn bad_uploads_are_refused() {
     }
     let problem = server.send(good().body("{\"a\": \n tru}")).await.problem(400, "not_a_document");
     assert!(problem["detail"].as_str().unwrap().contains("line 2"), "{problem}");
+    // What only begins like gzip, is cut off in its beginning, or holds no object, is no document either.
+    for body in [
+        b"\x1f\x8b".to_vec(),
+        b"\x1f\x8b\x08 and so on".to_vec(),
+        b"\x1f\x8bnothing of the kind".to_vec(),
+        gzip(b""),
+        gzip(b" [1]"),
+        gzip(&[0; 5_000]),
+        gzip(&vec![b' '; 1_000_000]),
+    ] {
+        let problem = server.send(good().body(body)).await.problem(400, "not_a_document");
+        assert!(problem["detail"].as_str().unwrap().contains("gzip"), "{problem}");
+    }
+    let problem = server.send(good().body(gzip(b" [1]"))).await.problem(400, "not_a_document");
+    assert!(problem["detail"].as_str().unwrap().contains("byte 1"), "{problem}");
+
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(200_000), "]".repeat(200_000));
     assert_eq!(server.send(good().body(deep)).await.status, 200, "depth is the worker's to bound");
     server.send(good().body(vec![b' '; 64 * 1024 * 1024 + 1])).await.problem(413, "too_large");

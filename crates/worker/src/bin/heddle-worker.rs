@@ -87,6 +87,8 @@ fn work(data: &std::path::Path, setup: Setup) -> Result<(), Cause> {
     tracing::info!(backend = setup.backend, data = %data.display(), "working");
     let worker = Arc::new(setup.worker(embedded::open(data)?)?);
     runtime.block_on(worker.run(asked_to_stop()));
+    // A conversion that goes on ends with the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(3));
     Ok(())
 }
 

@@ -54,6 +54,8 @@ pub struct FakeConverter {
     pub calls: AtomicUsize,
     pub at_once: AtomicUsize,
     pub most_at_once: AtomicUsize,
+    /// How many were told that nobody waits for them.
+    pub cancelled: AtomicUsize,
     /// The version of both the conversion and the sweep.
     pub version: Mutex<u32>,
 }
@@ -66,6 +68,9 @@ impl Converter for FakeConverter {
         let source: Value = serde_json::from_slice(&input.source.bytes).unwrap();
         if let Some(ms) = source["sleep_ms"].as_u64() {
             std::thread::sleep(Duration::from_millis(ms));
+        }
+        if input.cancel.is_cancelled() {
+            self.cancelled.fetch_add(1, Ordering::SeqCst);
         }
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         match source["do"].as_str() {
