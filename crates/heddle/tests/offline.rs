@@ -218,7 +218,7 @@ fn no_sample_is_in_a_lower_band_than_it_was() {
 
 #[test]
 fn the_demo_goes_the_whole_way() {
-    // proves D20, D21: without a model and without a network, pictures and all.
+    // proves D20: without a model and without a network, pictures and all.
     let folder = tempfile::tempdir().expect("a folder");
     let demo = heddle(folder.path(), &["--json", "--quiet", "demo", "--once", "--dir", "d"]);
     assert_eq!(demo.status.code(), Some(0), "{}", err(&demo));
