@@ -72,6 +72,7 @@ fn describe(view: &View) -> String {
         ("with text slots", summary.with_text_slots),
         ("dropped as unreachable", summary.unreachable),
         ("conflicting variants", summary.conflicting),
+        ("values not enumerated", summary.unenumerated),
         ("unreadable", summary.unreadable),
         ("stale", summary.stale),
     ] {
