@@ -12,7 +12,7 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 
 use crate::commit::Waiting;
 use crate::draw::instance_id;
@@ -23,6 +23,8 @@ use crate::{Clock, Draw, EngineError, Registry};
 const TRIES: usize = 16;
 /// How many graphs are kept ready.
 const MAX_GRAPHS: usize = 256;
+/// How many ends are remembered for those who wait for one.
+const ENDS: usize = 1_024;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
 
@@ -99,7 +101,7 @@ pub struct Engine {
     pub(crate) config: Config,
     /// Probes: somebody may take a step, or an instance has ended. Hints only (W17).
     pub(crate) probe: Arc<Notify>,
-    pub(crate) ended: Notify,
+    pub(crate) ended: broadcast::Sender<InstanceId>,
     pub(crate) committer: OnceLock<mpsc::Sender<Waiting>>,
     graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
 }
@@ -120,7 +122,7 @@ impl Engine {
             draw,
             config,
             probe: Arc::new(Notify::new()),
-            ended: Notify::new(),
+            ended: broadcast::Sender::new(ENDS),
             committer: OnceLock::new(),
             graphs: Mutex::new(BTreeMap::new()),
         }
@@ -232,15 +234,23 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its state.
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
+        let mut ended = self.ended.subscribe();
         loop {
-            let ended = self.ended.notified();
             let state = self.state(id).await?;
             if state.life.status().is_ended() {
                 return Ok(state);
             }
-            tokio::select! {
-                () = ended => {}
-                () = self.clock.sleep(self.config.poll) => {}
+            // Another node may have ended it, of which nobody tells this one.
+            let mut patience = self.clock.sleep(self.config.poll);
+            loop {
+                tokio::select! {
+                    told = ended.recv() => match told {
+                        Ok(other) if other != *id => {}
+                        // It is this one, or too many have ended to say which.
+                        _ => break,
+                    },
+                    () = &mut patience => break,
+                }
             }
         }
     }
@@ -274,21 +284,30 @@ impl Engine {
 
     /// Lets an event in: loads, decides and commits, again while others are faster.
     pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<Plan, EngineError> {
-        self.turn_then(id, event, |_, _| ()).await.map(|(plan, ())| plan)
+        self.turn_then(id, event, None, |_, _| ()).await.map(|(plan, ())| plan)
     }
 
-    /// The same, with a last word on each plan before it is committed.
+    /// The same, with a last word on each plan before it is committed. `known`: the state that this node left the
+    /// instance in; a plan on it is made without reading, and if it is old the guards say so.
     pub(crate) async fn turn_then<T>(
         &self,
         id: &InstanceId,
         event: &Event,
+        mut known: Option<(Arc<Graph>, State)>,
         mut last_word: impl FnMut(&Graph, &mut Plan) -> T,
     ) -> Result<(Plan, T), EngineError> {
         for _ in 0..TRIES {
-            let (graph, state) = self.load(id).await?;
-            let now = self.now();
-            let mut plan =
-                decide(&graph, &self.config.limits, &state, event, now).map_err(EngineError::Refused)?;
+            let is_known = known.is_some();
+            let (graph, state) = match known.take() {
+                Some(known) => known,
+                None => self.load(id).await?,
+            };
+            let mut plan = match decide(&graph, &self.config.limits, &state, event, self.now()) {
+                Ok(plan) => plan,
+                // The rows may know of a longer lease, for one.
+                Err(_) if is_known => continue,
+                Err(refusal) => return Err(EngineError::Refused(refusal)),
+            };
             let word = last_word(&graph, &mut plan);
             if self.commit(Turn { new: None, plan: plan.clone() }).await? == Committed::Done {
                 return Ok((plan, word));
@@ -303,7 +322,8 @@ impl Engine {
             self.probe.notify_one();
         }
         if plan.state.life.status().is_ended() {
-            self.ended.notify_waiters();
+            // Whether anybody listens is none of its business.
+            let _ = self.ended.send(plan.state.id.clone());
         }
     }
 }

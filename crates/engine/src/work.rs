@@ -1,7 +1,11 @@
 //! A step: claim, handler, turn.
 
+use std::sync::Arc;
+
 use heddle_store::workflows::{ClaimRef, Claimed};
-use heddle_workflow::{Activity, Code, Event, Failure, Graph, Life, NodeKind, Plan, StepEnd, StepKey, Token};
+use heddle_workflow::{
+    Activity, Code, Event, Failure, Graph, Life, NodeKind, Plan, State, StepEnd, StepKey, Token,
+};
 use jiff::SignedDuration;
 
 use crate::draw::{chance, token};
@@ -12,6 +16,9 @@ use crate::{Engine, EngineError};
 /// can't be written is lost with its lease, and the step is run again.
 const WRITES: u32 = 5;
 const PAUSE: SignedDuration = SignedDuration::from_millis(100);
+/// A step that follows in the same hands, and the state that its instance was left in.
+type Following = (Claimed, Option<State>);
+
 /// After how long a step without a handler here is offered again.
 const OFFERED_AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
@@ -36,14 +43,15 @@ impl Engine {
 
     /// Runs a step, and those that follow it as long as they can be taken in the same commit.
     pub(crate) async fn perform(&self, claimed: Claimed) -> Result<(), EngineError> {
-        let mut next = Some(claimed);
-        while let Some(claimed) = next {
-            next = self.step(claimed).await?;
+        let mut next = Some((claimed, None));
+        while let Some((claimed, known)) = next {
+            next = self.step(claimed, known).await?;
         }
         Ok(())
     }
 
-    async fn step(&self, claimed: Claimed) -> Result<Option<Claimed>, EngineError> {
+    /// Runs a step; the one that follows it in this node's hands, and the state that it was left in.
+    async fn step(&self, claimed: Claimed, known: Option<State>) -> Result<Option<Following>, EngineError> {
         let graph = self.graph(&claimed.version).await?;
         let node = graph.find(claimed.claim.step.node.as_str()).map(|index| graph.node(index));
         let Some((node, NodeKind::Action { handler, .. })) = node.map(|node| (node, &node.kind)) else {
@@ -74,7 +82,7 @@ impl Engine {
                 }
             }
         };
-        self.finish(&claimed, end).await
+        self.finish(&claimed, known.map(|state| (graph, state)), end).await
     }
 
     /// Prolongs a claim. A store that fails prolongs nothing, and takes nothing away either: the lease tells.
@@ -90,7 +98,7 @@ impl Engine {
     }
 
     /// Another node may have what this one lacks.
-    async fn give_back(&self, claim: &ClaimRef) -> Result<Option<Claimed>, EngineError> {
+    async fn give_back(&self, claim: &ClaimRef) -> Result<Option<Following>, EngineError> {
         tracing::warn!(node = %claim.step.node, "there is no handler for a step here");
         let from = self.now().checked_add(OFFERED_AGAIN).unwrap_or(jiff::Timestamp::MAX);
         self.store.work.release(claim, from).await?;
@@ -98,7 +106,12 @@ impl Engine {
     }
 
     /// Writes the end of a step; the step that follows, taken in the same commit.
-    async fn finish(&self, claimed: &Claimed, end: StepEnd) -> Result<Option<Claimed>, EngineError> {
+    async fn finish(
+        &self,
+        claimed: &Claimed,
+        mut known: Option<(Arc<Graph>, State)>,
+        end: StepEnd,
+    ) -> Result<Option<Following>, EngineError> {
         let claim = &claimed.claim;
         let chance = chance(self.draw.as_ref());
         let event = Event::StepEnded { token: claim.token.clone(), end, chance };
@@ -106,7 +119,7 @@ impl Engine {
         loop {
             let next = token(self.draw.as_ref(), self.now());
             let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
-            match self.turn_then(&claim.instance, &event, take).await {
+            match self.turn_then(&claim.instance, &event, known.take(), take).await {
                 Ok((plan, true)) => return Ok(following(claimed, plan, next)),
                 Ok((_, false)) => return Ok(None),
                 Err(EngineError::Refused(refusal)) => {
@@ -136,8 +149,8 @@ impl Engine {
 }
 
 /// The step that a plan has opened and given to this node.
-fn following(before: &Claimed, plan: Plan, token: Token) -> Option<Claimed> {
-    let Life::Running(step) = plan.state.life else { return None };
+fn following(before: &Claimed, plan: Plan, token: Token) -> Option<Following> {
+    let Life::Running(step) = &plan.state.life else { return None };
     if !matches!(step.activity, Activity::Held(_)) {
         return None;
     }
@@ -149,13 +162,14 @@ fn following(before: &Claimed, plan: Plan, token: Token) -> Option<Claimed> {
         _ => None,
     });
     let (key, idempotency_key): (StepKey, String) = opened?;
-    Some(Claimed {
+    let claimed = Claimed {
         claim: ClaimRef { instance: before.claim.instance.clone(), step: key, token },
         version: before.version.clone(),
         idempotency_key,
-        input: step.attempt.input,
-        resume: step.attempt.resume,
-    })
+        input: step.attempt.input.clone(),
+        resume: step.attempt.resume.clone(),
+    };
+    Some((claimed, Some(plan.state)))
 }
 
 fn timed_out() -> StepEnd {
