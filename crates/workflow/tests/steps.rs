@@ -275,6 +275,14 @@ fn sizes_are_bounded() {
     assert_eq!(world.signal(&"k".repeat(192), Value::Null), Err(Refusal::BadKey));
     world.run(ok(large));
     assert_eq!(world.state().steps["work"]["error"]["code"], "output_too_large");
+    let nested = |depth| (0..depth).fold(Value::Null, |inner, _| json!([inner]));
+    let graph = single(&json!({}), &["default", "error"], json!({}));
+    let limits_of = || Limits { payload_bytes: 1_000, ..limits.clone() };
+    let too_nested = start(&graph, &limits_of(), request(nested(65), 0), at(0));
+    assert_eq!(too_nested, Err(Refusal::PayloadTooNested { most: 64 }));
+    let mut world = World::limited(graph, limits_of(), nested(64));
+    world.run(ok(nested(65)));
+    assert_eq!(world.state().steps["work"]["error"]["code"], "output_too_large");
     let input = single(
         &json!({"config": {"handler": "work", "input": "{{ trigger }}"}}),
         &["default", "error"],

@@ -7,7 +7,7 @@ use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::{Map, Value as Json};
 
 use super::command::command;
-use super::turn::{Turn, json_bytes};
+use super::turn::{MAX_JSON_DEPTH, Turn, fits as kept, json_bytes, nests_deeper_than};
 use super::{
     Actor, Command, Failure, InstanceId, Life, Limits, Plan, Refusal, State, Subject, Token, waiting,
 };
@@ -195,12 +195,9 @@ fn step_ended(turn: &mut Turn<'_>, token: &Token, end: &StepEnd) -> Result<(), R
     }
     match end {
         StepEnd::Completed { outcome, output } => {
-            let bytes = json_bytes(output);
-            if bytes > limits.payload_bytes {
-                let message = format!("the output has {bytes} bytes; {} are the most", limits.payload_bytes);
-                turn.step_failed(Failure::fatal("output_too_large", &message), false);
-            } else {
-                turn.step_completed(outcome, output.clone());
+            match kept(output, limits.payload_bytes, "output_too_large") {
+                Ok(()) => turn.step_completed(outcome, output.clone()),
+                Err(failure) => turn.step_failed(failure, false),
             }
         }
         StepEnd::Failed { failure, timed_out } => turn.step_failed(failure.clone(), *timed_out),
@@ -240,6 +237,9 @@ pub(super) fn is_key(key: &str) -> Result<(), Refusal> {
 }
 
 pub(super) fn fits(limits: &Limits, payload: &Json) -> Result<(), Refusal> {
+    if nests_deeper_than(payload, MAX_JSON_DEPTH) {
+        return Err(Refusal::PayloadTooNested { most: MAX_JSON_DEPTH });
+    }
     let (bytes, most) = (json_bytes(payload), limits.payload_bytes);
     if bytes <= most { Ok(()) } else { Err(Refusal::PayloadTooLarge { bytes, most }) }
 }

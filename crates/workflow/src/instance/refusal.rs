@@ -56,6 +56,12 @@ pub enum Refusal {
         /// The limit.
         most: usize,
     },
+    /// A payload that is nested too deeply.
+    #[error("the payload is nested deeper than {most} levels")]
+    PayloadTooNested {
+        /// The limit.
+        most: usize,
+    },
     /// A key that is empty or too long.
     #[error("an event's key has 1 to 191 characters")]
     BadKey,
@@ -88,6 +94,7 @@ impl Refusal {
             Self::NotDue => "not_due",
             Self::NotWaiting => "not_waiting",
             Self::PayloadTooLarge { .. } => "payload_too_large",
+            Self::PayloadTooNested { .. } => "payload_too_nested",
             Self::BadKey => "bad_key",
             Self::TooManySignals { .. } => "too_many_signals",
             Self::TooDeep { .. } => "too_deep",

@@ -167,12 +167,11 @@ impl<'a> Turn<'a> {
                         Err(error) => return self.broken(&attempt, &error),
                     }
                 }
-                let bytes = attempt.input.as_deref().map_or(0, json_bytes);
-                if bytes > self.limits.input_bytes {
-                    let most = self.limits.input_bytes;
-                    let message = format!("the evaluated config has {bytes} bytes; {most} are the most");
+                if let Some(input) = &attempt.input
+                    && let Err(failure) = fits(input, self.limits.input_bytes, "input_too_large")
+                {
                     attempt.input = None;
-                    return self.failed_at_once(&attempt, Failure::fatal("input_too_large", &message));
+                    return self.failed_at_once(&attempt, failure);
                 }
                 self.queue(attempt, self.now);
                 None
@@ -181,6 +180,9 @@ impl<'a> Turn<'a> {
             NodeKind::WaitEvent(wait) => waiting::wait(self, attempt, wait),
             NodeKind::End(Ending::Completed { output }) => match output.render(&self.scope(&Json::Null)) {
                 Ok(output) => {
+                    if let Err(failure) = fits(&output, self.limits.payload_bytes, "output_too_large") {
+                        return self.failed_at_once(&attempt, failure);
+                    }
                     let ended = StepEnded {
                         status: EndStatus::Completed,
                         outcome: None,
@@ -221,12 +223,10 @@ impl<'a> Turn<'a> {
                 }
             }
         }
-        let bytes: usize = self.state.vars.iter().map(|(name, value)| name.len() + json_bytes(value)).sum();
-        if bytes > self.limits.payload_bytes {
+        let vars = Json::Object(self.state.vars.as_ref().clone());
+        if let Err(failure) = fits(&vars, self.limits.payload_bytes, "vars_too_large") {
             self.state.vars = before;
-            let message =
-                format!("the variables have {bytes} bytes; {} are the most", self.limits.payload_bytes);
-            return self.failed_at_once(attempt, Failure::fatal("vars_too_large", &message));
+            return self.failed_at_once(attempt, failure);
         }
         self.ended_at_once(attempt, DEFAULT, Some(Json::Object(output)))
     }
@@ -421,6 +421,31 @@ impl<'a> Turn<'a> {
 
 fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
     StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
+}
+
+/// Deepest nesting of a value that rows keep. Stores read more than this.
+pub(super) const MAX_JSON_DEPTH: usize = 64;
+
+/// Whether a value can be kept, or the failure that it is.
+pub(super) fn fits(json: &Json, most: usize, code: &'static str) -> Result<(), Failure> {
+    if nests_deeper_than(json, MAX_JSON_DEPTH) {
+        let message = format!("it is nested deeper than {MAX_JSON_DEPTH} levels");
+        return Err(Failure::fatal(code, &message));
+    }
+    let bytes = json_bytes(json);
+    if bytes > most {
+        return Err(Failure::fatal(code, &format!("it has {bytes} bytes of JSON; {most} are the most")));
+    }
+    Ok(())
+}
+
+pub(super) fn nests_deeper_than(json: &Json, most: usize) -> bool {
+    let Some(most) = most.checked_sub(1) else { return matches!(json, Json::Array(_) | Json::Object(_)) };
+    match json {
+        Json::Array(items) => items.iter().any(|item| nests_deeper_than(item, most)),
+        Json::Object(properties) => properties.values().any(|item| nests_deeper_than(item, most)),
+        _ => false,
+    }
 }
 
 /// How long a value's JSON is.
