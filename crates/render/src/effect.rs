@@ -11,6 +11,9 @@ const DEVIATION: f64 = 0.5;
 /// Wider blurs are cut: they are a flat colour anyway.
 const WIDEST: f64 = 300.0;
 
+/// Most effects of one layer.
+const MOST_EFFECTS: usize = 64;
+
 /// A shadow's offset or spread as far as it can matter.
 fn near(value: f64) -> f64 {
     if value.is_finite() { value.clamp(-5_000.0, 5_000.0) } else { 0.0 }
@@ -58,7 +61,10 @@ impl Painter<'_> {
             // All that shows of the canvas lies under the node itself.
             return;
         }
-        for effect in effects {
+        for effect in effects.iter().take(MOST_EFFECTS) {
+            if self.full() {
+                break;
+            }
             let Effect::DropShadow { color, offset, radius, spread } = *effect else { continue };
             if color.a.is_nan() || color.a <= 0.0 {
                 continue;
@@ -210,6 +216,9 @@ impl Painter<'_> {
         let reach = deviation * 3.0 + spread.max(0.0) + 1.0;
         let bounds = crate::extent::grown(&node.bounds, reach).translate(offset.x, offset.y);
         let Some(region) = self.visible_part(&bounds, deviation * 3.0) else { return };
+        if deviation > 0.05 && !self.may_filter(node, &region) {
+            return;
+        }
         let shape = outline.grown(spread).unwrap_or_else(|| outline.clone());
         // Translucent layers show nothing of their shadow behind them.
         let knocked = (opaque < 0.95).then(|| self.knock_out(outline, spot, &self.region(&bounds)));
@@ -310,7 +319,10 @@ impl Painter<'_> {
 
     /// The inner shadows of an outline, drawn over its fills.
     pub fn inner_shadows(&mut self, node: &Node<'_>, outline: &Outline, spot: &Spot) {
-        for effect in &node.effects {
+        for effect in node.effects.iter().take(MOST_EFFECTS) {
+            if self.full() {
+                break;
+            }
             let Effect::InnerShadow { color, offset, radius, spread } = *effect else { continue };
             let (offset, spread) = (Point { x: near(offset.x), y: near(offset.y) }, near(spread));
             if matches!(outline, Outline::Box { .. }) {
@@ -321,7 +333,7 @@ impl Painter<'_> {
             let Some(region) = self.visible_part(&crate::extent::grown(&node.bounds, 1.0), 0.0) else {
                 continue;
             };
-            if outline.is_unknown() {
+            if outline.is_unknown() || !self.may_filter(node, &region) {
                 continue;
             }
             let id = self.id();
@@ -362,7 +374,7 @@ impl Painter<'_> {
     pub fn layer_filter(&mut self, node: &Node<'_>, shadows: bool, bounds: &Rect) -> Option<u32> {
         let mut reach: f64 = 1.0;
         let mut any = false;
-        for effect in &node.effects {
+        for effect in node.effects.iter().take(MOST_EFFECTS) {
             match *effect {
                 Effect::DropShadow { radius, offset, .. } if shadows => {
                     any = true;
@@ -383,9 +395,12 @@ impl Painter<'_> {
             return None;
         }
         let region = self.visible_part(&crate::extent::grown(bounds, reach), reach)?;
+        if !self.may_filter(node, &region) {
+            return None;
+        }
         let id = self.id();
         self.open_filter(id, &region);
-        for effect in &node.effects {
+        for effect in node.effects.iter().take(MOST_EFFECTS) {
             let out = &mut self.out;
             match *effect {
                 Effect::DropShadow { color, offset, radius, .. } if shadows => {

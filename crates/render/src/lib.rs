@@ -36,7 +36,7 @@ pub use png::{PngLimits, RenderError, RenderedPng, png};
 pub struct Options {
     /// Behind everything; `None`: transparent.
     pub background: Option<Color>,
-    /// Bytes of SVG after which no further layer is drawn.
+    /// Bytes of SVG after which no further element is drawn.
     pub most_bytes: usize,
 }
 
@@ -66,8 +66,8 @@ pub struct Picture {
 pub fn svg(document: &Document<'_>, node: NodeIndex, fonts: Fonts, options: &Options) -> Picture {
     let view = view(document, node);
     let root = document.node(node);
-    let mut painter = painter::Painter::new(document, node, view, fonts);
-    let depth = painter.draw(node, options.most_bytes);
+    let mut painter = painter::Painter::new(document, node, view, fonts, options.most_bytes);
+    let depth = painter.draw(node);
     let (body, glyphs) = (&painter.out, &painter.glyphs.definitions);
     let mut svg = String::with_capacity(body.len() + glyphs.len() + 1_024);
     svg.push_str("<svg xmlns=\"http://www.w3.org/2000/svg\"");

@@ -65,9 +65,19 @@ pub enum Outline {
         /// Whether holes follow the even-odd rule.
         even_odd: bool,
     },
+    /// Path data that was written before, to be referred to; see [`Painter::written_once`](crate::painter::Painter::written_once).
+    Shared {
+        /// Its id.
+        id: u32,
+        /// Whether holes follow the even-odd rule.
+        even_odd: bool,
+    },
     /// None is known.
     Unknown,
 }
+
+/// Most bytes of path data that one outline is made of.
+const MOST_DATA: usize = 8 << 20;
 
 /// Radii that fit the box, scaled down together as CSS does.
 pub fn fitting_radii(size: Size, radii: [f64; 4]) -> [f64; 4] {
@@ -111,9 +121,15 @@ impl Outline {
     pub fn paths(paths: &[Path<'_>], spot: &Spot) -> (Option<Self>, bool) {
         let mut data = String::new();
         let mut sound = true;
+        let mut bytes = 0;
         let mut writer = PathWriter::new(&mut data, 2).moved(spot.offset);
         for path in paths {
             let before = writer.mark();
+            bytes += path.data.len();
+            if bytes > MOST_DATA {
+                sound = false;
+                break;
+            }
             if rewrite(&path.data, &mut writer).is_err() {
                 writer.cut(&before);
                 sound = false;
@@ -207,7 +223,7 @@ impl Outline {
                 radii: fitting_radii(size, radii.map(|r| if r > 0.0 { (r + by).max(0.0) } else { 0.0 })),
             }),
             Self::Ellipse { at, size } => grow(*at, *size).map(|(at, size)| Self::Ellipse { at, size }),
-            Self::Data { .. } | Self::Unknown => None,
+            Self::Data { .. } | Self::Shared { .. } | Self::Unknown => None,
         }
     }
 
@@ -265,6 +281,14 @@ impl Outline {
                     out.push_str(" fill-rule=\"evenodd\"");
                 }
             }
+            Self::Shared { id, even_odd } => {
+                out.push_str("<use href=\"#");
+                write::identifier(out, 'o', *id);
+                out.push('"');
+                if *even_odd {
+                    out.push_str(" fill-rule=\"evenodd\"");
+                }
+            }
             Self::Unknown => return,
         }
         spot.write(out);
@@ -275,7 +299,9 @@ impl Outline {
     /// Appends an element for use in a `clipPath`.
     pub fn write_clip(&self, out: &mut String, spot: &Spot) {
         let rule = match self {
-            Self::Data { even_odd: true, .. } => " clip-rule=\"evenodd\"",
+            Self::Data { even_odd: true, .. } | Self::Shared { even_odd: true, .. } => {
+                " clip-rule=\"evenodd\""
+            }
             _ => "",
         };
         self.write(out, spot, rule);
@@ -316,8 +342,14 @@ impl Outline {
                 writer.close();
             }
             Self::Data { data, .. } => out.push_str(data),
-            Self::Unknown => {}
+            // Only what is drawn as an element is shared.
+            Self::Shared { .. } | Self::Unknown => {}
         }
+    }
+
+    /// Whether it is path data.
+    pub fn is_path(&self) -> bool {
+        matches!(self, Self::Data { .. } | Self::Shared { .. })
     }
 
     /// Whether there is nothing to draw.

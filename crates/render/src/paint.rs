@@ -61,7 +61,11 @@ impl Painter<'_> {
         spot: &Spot,
         opacity: f64,
     ) {
+        let outline = &*self.written_once(outline, fills.len());
         for paint in fills {
+            if self.full() {
+                break;
+            }
             self.fill_one(node, paint, outline, spot, opacity);
         }
     }
@@ -272,8 +276,7 @@ impl Painter<'_> {
         outline.write(&mut self.out, spot, &attributes);
         self.done(attributes);
         let shorter = node.size.width.min(node.size.height);
-        if shorter < 20.0 || !shorter.is_finite() || matches!(outline, Outline::Data { .. }) && shorter < 40.0
-        {
+        if shorter < 20.0 || !shorter.is_finite() || outline.is_path() && shorter < 40.0 {
             return;
         }
         self.image_used = true;

@@ -1,13 +1,21 @@
 //! The state of a drawing: what is written so far, and how deep.
 
+use std::borrow::Cow;
+
 use heddle_figma::{Affine, Color, Document, Node, NodeIndex, Point, Rect, Warnings};
 
 use crate::extent::Extents;
 use crate::fonts::Fonts;
-use crate::outline::Spot;
+use crate::outline::{Outline, Spot};
+use crate::png::PngLimits;
 use crate::shape::Shaper;
 use crate::text::GlyphTable;
 use crate::write;
+
+/// Pixels that filters may cover together, or four times the picture's own: each takes long to blur.
+const MOST_FILTERED: f64 = 48e6;
+/// Shorter path data is repeated rather than referred to.
+const LEAST_SHARED: usize = 2_048;
 
 /// Writes one picture.
 pub struct Painter<'d> {
@@ -31,12 +39,27 @@ pub struct Painter<'d> {
     pub origin: Point,
     /// Upright boxes on the canvas outside of which nothing shows, innermost last.
     pub clips: Vec<Rect>,
+    /// Whether anything was left out for want of room.
+    pub cut: bool,
+    most_bytes: usize,
+    /// Pixels that may still be filtered.
+    filterable: f64,
+    /// Pixels of a PNG for each of the picture, in area.
+    scale: f64,
     ids: u32,
 }
 
 impl<'d> Painter<'d> {
     /// Nothing is drawn yet.
-    pub fn new(document: &'d Document<'d>, root: NodeIndex, view: Rect, fonts: Fonts) -> Self {
+    pub fn new(
+        document: &'d Document<'d>,
+        root: NodeIndex,
+        view: Rect,
+        fonts: Fonts,
+        most_bytes: usize,
+    ) -> Self {
+        let area = (view.width * view.height).max(1.0);
+        let scale = (PngLimits::default().pixels as f64 / area).min(1.0);
         Self {
             document,
             out: String::with_capacity(64 * 1024),
@@ -48,7 +71,55 @@ impl<'d> Painter<'d> {
             image_used: false,
             origin: Point { x: view.x, y: view.y },
             clips: vec![view],
+            cut: false,
+            most_bytes,
+            filterable: MOST_FILTERED.max(area * scale * 4.0),
+            scale,
             ids: 0,
+        }
+    }
+
+    /// Whether the picture has its bytes: what comes now is left out. Asked before each element, since one node may
+    /// have any number of them.
+    pub fn full(&mut self) -> bool {
+        let full = self.out.len() + self.glyphs.definitions.len() > self.most_bytes;
+        self.cut |= full;
+        full
+    }
+
+    /// Whether one more filter may be drawn, over this part of the picture.
+    pub fn may_filter(&mut self, node: &Node<'_>, region: &Rect) -> bool {
+        let pixels = self.pixels(region);
+        if pixels > self.filterable {
+            self.warn(
+                "filters_cut",
+                node,
+                "the picture has too many shadows and blurs: the rest are left out",
+            );
+            return false;
+        }
+        self.filterable -= pixels;
+        true
+    }
+
+    /// How many pixels of a PNG a box covers.
+    pub fn pixels(&self, bounds: &Rect) -> f64 {
+        bounds.width.max(1.0) * bounds.height.max(1.0) * self.scale
+    }
+
+    /// The outline, written once where it is long path data that will be drawn `times`.
+    pub fn written_once<'o>(&mut self, outline: &'o Outline, times: usize) -> Cow<'o, Outline> {
+        match outline {
+            Outline::Data { data, even_odd } if times > 1 && data.len() > LEAST_SHARED => {
+                let id = self.id();
+                self.out.push_str("<defs><path id=\"");
+                write::identifier(&mut self.out, 'o', id);
+                self.out.push_str("\" d=\"");
+                self.out.push_str(data);
+                self.out.push_str("\"/></defs>");
+                Cow::Owned(Outline::Shared { id, even_odd: *even_odd })
+            }
+            _ => Cow::Borrowed(outline),
         }
     }
 

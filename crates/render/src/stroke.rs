@@ -31,7 +31,12 @@ impl Painter<'_> {
                 return;
             }
         }
+        // Each paint draws it, and once more to cut off the half that is not wanted.
+        let outline = &*self.written_once(outline, stroke.paints.len() * 2);
         for paint in &stroke.paints {
+            if self.full() {
+                break;
+            }
             let Some(ink) = self.ink(paint, node.size, spot) else { continue };
             match outline {
                 Outline::Unknown if node.kind == Kind::Line => {

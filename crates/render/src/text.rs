@@ -1,8 +1,9 @@
 //! Text as outlines: the picture looks right where no font is installed, and each text still says what it reads.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use heddle_figma::{Affine, Node, Paint, PaintKind, Point, Text, TextDecoration};
+use heddle_figma::{Affine, Node, Paint, PaintKind, Point, Text, TextDecoration, TextRun};
 
 use crate::fonts::FaceName;
 use crate::layout::{Line, Placed, lay_out};
@@ -20,6 +21,8 @@ const GRID: f64 = 1000.0;
 const SLANT: f64 = 0.2126;
 /// Stroke that makes a regular glyph bold, in ems.
 const EMBOLDEN: f64 = 0.032;
+/// Most characters of a text that are drawn: nobody reads more of it in a picture.
+const MOST_CHARACTERS: usize = 20_000;
 /// Most characters of a text that its label repeats.
 const LONGEST_LABEL: usize = 2_000;
 
@@ -124,6 +127,11 @@ impl<'d> Painter<'d> {
         if self.outlined(node, text, spot, opacity) {
             return;
         }
+        let beginning = beginning(text);
+        if beginning.is_some() {
+            self.warn("text_cut", node, "very long texts: only their first 20000 characters are drawn");
+        }
+        let text = beginning.as_ref().unwrap_or(text);
         let mut runs = Runs::new(text);
         let missing = self.shaper.missing;
         let laid = lay_out(&mut self.shaper, text, &mut runs, node.size);
@@ -153,6 +161,9 @@ impl<'d> Painter<'d> {
             spot.write(&mut self.out);
             self.out.push('>');
             for chunk in &chunks {
+                if self.full() {
+                    break;
+                }
                 self.out.push_str("<g");
                 self.shared(node, chunk, &runs.styles, spot.offset, laid.squeeze, opacity);
             }
@@ -160,6 +171,9 @@ impl<'d> Painter<'d> {
         } else {
             self.out.push('>');
             for chunk in &chunks {
+                if self.full() {
+                    break;
+                }
                 self.merged(node, chunk, &runs.styles, spot, laid.squeeze, opacity);
             }
             self.out.push_str("</g>");
@@ -331,7 +345,10 @@ impl<'d> Painter<'d> {
             return;
         }
         let outline = Outline::Data { data, even_odd: false };
-        self.fill(node, fills_of(node, style), &outline, spot, opacity);
+        let strokes = node.stroke.as_ref().map_or(0, |s| s.paints.len() * 2);
+        let times = fills_of(node, style).len() + usize::from(chunk.bold) + strokes;
+        let outline = &*self.written_once(&outline, times);
+        self.fill(node, fills_of(node, style), outline, spot, opacity);
         if chunk.bold
             && let Some(ink) = fills_of(node, style).first().and_then(|p| self.ink(p, node.size, spot))
         {
@@ -342,8 +359,27 @@ impl<'d> Painter<'d> {
             outline.write(&mut self.out, spot, &attributes);
             self.done(attributes);
         }
-        self.stroke(node, &outline, spot, opacity);
+        self.stroke(node, outline, spot, opacity);
     }
+}
+
+/// The beginning of a text that is too long to be drawn; `None` for any other.
+fn beginning<'t>(text: &'t Text<'_>) -> Option<Text<'t>> {
+    let (end, _) = text.characters.char_indices().nth(MOST_CHARACTERS)?;
+    let cut = |run: &TextRun<'t>| {
+        let range = run.range.start.min(end)..run.range.end.min(end);
+        (!range.is_empty()).then(|| TextRun { range, style: run.style.clone() })
+    };
+    Some(Text {
+        characters: Cow::Borrowed(&text.characters[..end]),
+        style: text.style.clone(),
+        runs: text.runs.iter().filter_map(cut).collect(),
+        align: text.align,
+        align_vertical: text.align_vertical,
+        resize: text.resize,
+        max_lines: text.max_lines,
+        paragraph_spacing: text.paragraph_spacing,
+    })
 }
 
 fn fills_of<'n>(node: &'n Node<'_>, style: &Style<'n>) -> &'n [Paint<'n>] {

@@ -11,6 +11,8 @@ use crate::write;
 
 /// Groups that may be open at a time. SVG readers have limits of their own.
 const DEEPEST: usize = 240;
+/// Pixels of the groups that may be open at a time, of four bytes each.
+const MOST_LAYERED: f64 = 256e6;
 
 enum Step {
     Visit(NodeIndex),
@@ -29,19 +31,22 @@ struct Walk {
     open: Vec<bool>,
     written: usize,
     deepest: usize,
+    /// For each group that was written: its pixels, which a renderer holds while it is open.
+    layers: Vec<f64>,
 }
 
 impl Painter<'_> {
-    /// Draws a node with everything below; `most_bytes` is where it stops. Returns how deep its groups nest.
-    pub fn draw(&mut self, root: NodeIndex, most_bytes: usize) -> usize {
-        let mut walk = Walk { steps: vec![Step::Visit(root)], open: Vec::new(), written: 0, deepest: 0 };
-        let mut full = false;
+    /// Draws a node with everything below, as far as there is room. Returns how deep its groups nest.
+    pub fn draw(&mut self, root: NodeIndex) -> usize {
+        let mut walk = Walk {
+            steps: vec![Step::Visit(root)],
+            open: Vec::new(),
+            written: 0,
+            deepest: 0,
+            layers: Vec::new(),
+        };
         while let Some(step) = walk.steps.pop() {
-            if !full && self.out.len() + self.glyphs.definitions.len() > most_bytes {
-                full = true;
-                let node = self.document.node(root);
-                self.warn("picture_cut", node, "the picture grew too large: what comes after is left out");
-            }
+            let full = self.full();
             match step {
                 Step::Close => self.close(&mut walk),
                 Step::MaskReady(id) => self.mask_ready(&mut walk, id),
@@ -61,13 +66,19 @@ impl Painter<'_> {
                 }
             }
         }
+        if self.cut {
+            let node = self.document.node(root);
+            self.warn("picture_cut", node, "the picture grew too large: what comes after is left out");
+        }
         walk.deepest
     }
 
     /// Opens a group with these attributes, unless groups are too deep already.
-    fn open(&mut self, walk: &mut Walk, node: &Node<'_>, attributes: &str) {
-        let write = walk.written < DEEPEST;
+    fn open(&mut self, walk: &mut Walk, node: &Node<'_>, bounds: &Rect, attributes: &str) {
+        let pixels = self.visible_part(bounds, 0.0).map_or(0.0, |part| self.pixels(&part));
+        let write = walk.written < DEEPEST && walk.layers.iter().sum::<f64>() + pixels <= MOST_LAYERED;
         if write {
+            walk.layers.push(pixels);
             self.out.push_str("<g");
             self.out.push_str(attributes);
             self.out.push('>');
@@ -87,6 +98,7 @@ impl Painter<'_> {
         if walk.open.pop() == Some(true) {
             self.out.push_str("</g>");
             walk.written -= 1;
+            walk.layers.pop();
         }
     }
 
@@ -185,7 +197,7 @@ impl Painter<'_> {
             write::reference(&mut attributes, "filter", 'f', filter);
         }
         blend(&mut attributes, node.blend);
-        self.open(walk, node, &attributes);
+        self.open(walk, node, bounds, &attributes);
         walk.steps.push(Step::Close);
         self.done(attributes);
         if group { 1.0 } else { opacity }
@@ -217,7 +229,7 @@ impl Painter<'_> {
                 self.out.push_str("</clipPath>");
                 let mut attributes = self.fresh();
                 write::reference(&mut attributes, "clip-path", 'c', id);
-                self.open(walk, node, &attributes);
+                self.open(walk, node, &inside, &attributes);
                 walk.steps.push(Step::Close);
                 self.done(attributes);
             }
@@ -371,7 +383,8 @@ impl Painter<'_> {
             self.out.push_str("</clipPath>");
             let mut attributes = self.fresh();
             write::reference(&mut attributes, "clip-path", 'c', id);
-            self.open(walk, node, &attributes);
+            let bounds = self.extents.of(index).bounds.unwrap_or(node.bounds);
+            self.open(walk, node, &bounds, &attributes);
             self.done(attributes);
         } else {
             let bounds = self.extents.of(index).bounds.unwrap_or(node.bounds);
@@ -396,7 +409,8 @@ impl Painter<'_> {
             write::reference(&mut attributes, "mask", 'm', id);
         }
         let document = self.document;
-        self.open(walk, document.node(NodeIndex(0)), &attributes);
+        let bounds = self.clips.last().copied().unwrap_or_default();
+        self.open(walk, document.node(NodeIndex(0)), &bounds, &attributes);
         self.done(attributes);
     }
 
