@@ -214,6 +214,20 @@ async fn turns(store: &WorkflowStore, version: &Version) {
     assert_eq!(answers, [Committed::Done, Committed::Conflict, Committed::Done, Committed::Done]);
     assert_eq!(load(store, &id(11)).await, before);
     assert_eq!(load(store, &id(13)).await.rows.steps[2].status, StepStatus::Paused);
+    // Two that touch no row in common but the instance's: the version alone keeps the second one out, without which a
+    // signal and its wait could miss each other.
+    let keep = Event::Command {
+        command: Command::Signal { key: "later".to_owned(), payload: json!(1) },
+        by: Actor::System,
+        expected: None,
+    };
+    let (one, other) = (plan(store, &id(14), &keep, at(2)).await, plan(store, &id(14), &keep, at(2)).await);
+    assert_eq!(commit(store, turn(one)).await, Committed::Done);
+    assert_eq!(commit(store, turn(other)).await, Committed::Conflict);
+    assert_eq!(
+        load(store, &id(14)).await.rows.waits.iter().filter(|wait| wait.what.kind() == "signal").count(),
+        1
+    );
     for number in [1, 2, 11, 12, 13, 14] {
         let cancel = Event::Command { command: Command::Cancel, by: Actor::System, expected: None };
         let turn = turn(plan(store, &id(number), &cancel, at(1)).await);
