@@ -203,6 +203,60 @@ fn two_processes_share_the_work_and_a_killed_worker_is_replaced() {
     assert_eq!(server.exit_code_within(Duration::from_secs(20)), Some(0));
 }
 
+/// Each organization has its own projects; nobody asks for runs in another's, and none changes hands.
+// proves G4
+#[test]
+fn projects_belong_to_organizations() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path();
+    let settings = "default_organization_id = 1\n\
+        [[projects]]\nid = 1\n[[projects]]\nid = 2\norganization_id = 7\n\
+        [[callers]]\nuser = \"ann\"\ntoken = \"token-of-ann-at-one\"\n\
+        [[callers]]\nuser = \"bo\"\ntoken = \"token-of-bo-at-seven\"\norganization_id = 7\n";
+    std::fs::write(data.join("heddle.toml"), settings).unwrap();
+    let mut server = Running::serve(data, &["--no-worker"]);
+    let ask = |token: &str, project: i64| {
+        let body = format!(
+            r#"{{"edge":"des2wf","project_id":{project},"figma_file_key":"screens","wf_node_id":"1:1"}}"#
+        );
+        let request = ureq::post(format!("{}/v1/generations", server.url))
+            .config()
+            .http_status_as_error(false)
+            .build()
+            .header("authorization", &format!("Bearer {token}"))
+            .header("content-type", "application/json");
+        request.send(&body).unwrap().status().as_u16()
+    };
+    assert_eq!(ask("token-of-ann-at-one", 1), 201);
+    assert_eq!(ask("token-of-bo-at-seven", 2), 201);
+    assert_eq!(ask("token-of-ann-at-one", 2), 422);
+    assert_eq!(ask("token-of-bo-at-seven", 1), 422);
+    server.signal("-TERM");
+    assert_eq!(server.exit_code_within(Duration::from_secs(30)), Some(0));
+
+    // Another default on the same folder would give project 1 away: what is the matter is said, and what to do.
+    let changed = settings.replace("default_organization_id = 1", "default_organization_id = 3");
+    std::fs::write(data.join("heddle.toml"), changed).unwrap();
+    let refused = run(data, &["serve", "--listen", "127.0.0.1:0", "--no-worker"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    for part in ["project 1 in", "another organization than 3", "organization_id in [[projects]]"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(!error.contains("damaged") && refused.stdout.is_empty(), "{error}");
+}
+
+/// What can't be served is refused before anybody is told where it is, and before anything is made.
+#[test]
+fn open_pages_stay_on_this_machine() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = run(dir.path(), &["serve", "--listen", "0.0.0.0:0", "--open-pages"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("pages are open") && refused.stdout.is_empty(), "{error}");
+    assert!(!dir.path().join("data").exists());
+}
+
 fn depth(url: &str) -> u64 {
     let mut answer = ureq::get(format!("{url}/readyz")).call().unwrap();
     let text = answer.body_mut().read_to_string().unwrap();

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use super::serve::House;
 use super::work::limits;
 use crate::client::Client;
-use crate::config::{Config, ConfigArgs, Overrides, PagesMode};
+use crate::config::{Config, ConfigArgs, Overrides, PagesMode, Project};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::{figma, local, output, samples};
@@ -82,7 +82,11 @@ impl Demo {
         let folder = prepare(&self.dir)?;
         config.data = folder.join("data");
         config.figma_files = Some(folder.join("figma"));
-        config.projects = vec![(PROJECT, "Samples".to_owned())];
+        config.projects = vec![Project {
+            id: PROJECT,
+            name: "Samples".to_owned(),
+            organization_id: config.default_organization_id,
+        }];
         config.backend = None;
         config.callers = Vec::new();
         config.token = None;

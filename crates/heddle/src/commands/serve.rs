@@ -2,7 +2,7 @@
 //! process of its own: the queue, the documents, the objects, and the signed webhook over HTTP.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use clap::Args;
 use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
 use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret};
-use heddle_store::{SqliteStore, Store, TenantSeed, migrate};
+use heddle_store::{SqliteStore, Store, StoreError, TenantSeed, migrate};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -86,6 +86,12 @@ impl House {
     /// Opens the stores, makes sure of the tenants, and binds the address.
     pub async fn open(config: Config) -> Result<Self, Failure> {
         let data = &config.data;
+        if config.pages == PagesMode::Open && !config.listen.ip().is_loopback() {
+            // Before anything is made, and before anybody is told where it would be.
+            let address = config.listen;
+            let error = heddle_server::ConfigError::OpenPagesBeyondLoopback { address };
+            return Err(Failure::usage(error.to_string()));
+        }
         let exchange = local::exchange(data)?;
         let lock = local::be_the_server(data)?;
         let secret = match &config.webhook_secret {
@@ -97,14 +103,14 @@ impl House {
         let (callers, token_file) = callers(&config)?;
 
         let rows = data.join("rows.sqlite");
-        let cannot = |error: heddle_store::StoreError| {
+        let cannot = |error: StoreError| {
             Failure::new(format!("could not open the rows in {}", rows.display())).because(error)
         };
         migrate(&rows, Timestamp::now()).map_err(cannot)?;
         let store = Store::of(Arc::new(SqliteStore::open(&rows).map_err(cannot)?));
         for tenant in tenants(&config, &callers) {
             let ensured = store.tenants.ensure_tenant(&tenant, Timestamp::now()).await;
-            ensured.map_err(|error| Failure::new("could not set up the tenants").because(error))?;
+            ensured.map_err(|error| no_tenant(error, &tenant, data))?;
         }
 
         let listener = TcpListener::bind(config.listen).await.map_err(|error| {
@@ -206,16 +212,36 @@ fn callers(config: &Config) -> Result<(Vec<CallerConfig>, Option<PathBuf>), Fail
     Ok((config.callers.iter().map(configured).collect(), None))
 }
 
-/// The default organization with the configured projects, and each other one that a caller belongs to.
+/// Why a tenant could not be set up, and what to do where the settings are at fault.
+fn no_tenant(error: StoreError, tenant: &TenantSeed, data: &Path) -> Failure {
+    let id = match &error {
+        StoreError::BadRow { table: "project", column: "organization_id", id, .. } => id.clone(),
+        _ => return Failure::new("could not set up the tenants").because(error),
+    };
+    Failure::usage(format!(
+        "project {id} in {} belongs to another organization than {}: a project, its runs and its files stay with the \
+         organization that they began with",
+        data.display(),
+        tenant.organization
+    ))
+    .hint(
+        "Say that organization's id: organization_id in [[projects]] for this project, default_organization_id (or \
+         DEFAULT_ORGANIZATION_ID) for all that don't say.",
+    )
+    .hint("To begin anew, give the project another id, or the server another folder with --data.")
+}
+
+/// The default organization, and each other one that a caller or a project belongs to, with their projects.
 fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<TenantSeed> {
     let mut organizations = vec![config.default_organization_id];
     organizations.extend(callers.iter().map(|caller| caller.organization_id.0));
+    organizations.extend(config.projects.iter().map(|project| project.organization_id));
     organizations.sort_unstable();
     organizations.dedup();
     let tenant = |id: i64| {
         let users =
             callers.iter().filter(|caller| caller.organization_id.0 == id).map(|caller| caller.user.clone());
-        let projects = config.projects.iter().map(|(id, name)| (ProjectId(*id), name.clone()));
+        let projects = config.projects.iter().filter(|project| project.organization_id == id);
         TenantSeed {
             organization: OrganizationId(id),
             name: if id == config.default_organization_id {
@@ -223,7 +249,7 @@ fn tenants(config: &Config, callers: &[CallerConfig]) -> Vec<TenantSeed> {
             } else {
                 format!("Organization {id}")
             },
-            projects: if id == config.default_organization_id { projects.collect() } else { Vec::new() },
+            projects: projects.map(|project| (ProjectId(project.id), project.name.clone())).collect(),
             users: users.chain([UserSub::new(SERVICE_ACCOUNT)]).collect(),
         }
     };

@@ -38,6 +38,7 @@ pub struct Values {
 pub struct ProjectEntry {
     pub id: i64,
     pub name: Option<String>,
+    pub organization_id: Option<i64>,
 }
 
 #[derive(Deserialize)]

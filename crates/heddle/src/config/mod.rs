@@ -55,6 +55,14 @@ pub enum PagesMode {
     Open,
 }
 
+/// A project, of one organization for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Project {
+    pub id: i64,
+    pub name: String,
+    pub organization_id: i64,
+}
+
 /// A caller of the API.
 pub struct Caller {
     pub token: String,
@@ -75,8 +83,8 @@ pub struct Config {
     pub figma_files: Option<PathBuf>,
     /// The tenant of whoever doesn't say.
     pub default_organization_id: i64,
-    /// Its projects.
-    pub projects: Vec<(i64, String)>,
+    /// The projects that there are.
+    pub projects: Vec<Project>,
     /// Who may call the API.
     pub callers: Vec<Caller>,
     /// The secret of the webhook.
@@ -172,7 +180,7 @@ impl ConfigArgs {
         )?;
         let token = join.optional("token", "HEDDLE_TOKEN", None, values.token.map(Secret))?;
         let (worker, max_source_bytes) = worker_bounds(&values.worker.unwrap_or_default(), flags, &mut join)?;
-        let projects = projects(values.projects, &mut join)?;
+        let projects = projects(values.projects, default_organization_id, &mut join)?;
         let callers = callers(values.callers, default_organization_id, &mut join)?;
         let collections = collections(&values.collections.unwrap_or_default(), &mut join)?;
         Ok(Config {
@@ -357,17 +365,30 @@ fn worker_bounds(
     Ok((settings, max_source_bytes))
 }
 
-fn projects(entries: Option<Vec<ProjectEntry>>, join: &mut Join<'_>) -> Result<Vec<(i64, String)>, Failure> {
+fn projects(
+    entries: Option<Vec<ProjectEntry>>,
+    organization_id: i64,
+    join: &mut Join<'_>,
+) -> Result<Vec<Project>, Failure> {
     let from = if entries.is_some() { join.file_name() } else { "default".to_owned() };
     let projects: Vec<_> = match entries {
-        None => vec![(1, "Default".to_owned())],
+        None => vec![Project { id: 1, name: "Default".to_owned(), organization_id }],
         Some(entries) => entries
             .into_iter()
-            .map(|entry| (entry.id, entry.name.unwrap_or_else(|| format!("Project {}", entry.id))))
+            .map(|entry| Project {
+                id: entry.id,
+                name: entry.name.unwrap_or_else(|| format!("Project {}", entry.id)),
+                organization_id: entry.organization_id.unwrap_or(organization_id),
+            })
             .collect(),
     };
-    if projects.iter().any(|(id, _)| *id < 1) {
+    if projects.iter().any(|project| project.id < 1) {
         return Err(Failure::usage("a project's id is 1 or more"));
+    }
+    let mut ids: Vec<_> = projects.iter().map(|project| project.id).collect();
+    ids.sort_unstable();
+    if let Some([twice, ..]) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Failure::usage(format!("there are two projects {twice}: ids are for all organizations")));
     }
     join.show("projects", None, serde_json::json!(projects), from);
     Ok(projects)

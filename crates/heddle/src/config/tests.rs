@@ -75,6 +75,7 @@ fn mistakes_are_named() {
         ("", &[("DEFAULT_ORGANIZATION_ID", "one")], "a whole number"),
         ("[worker]\nconcurrency = 0\n", &[], "1 to 256"),
         ("[[projects]]\nid = 0\n", &[], "1 or more"),
+        ("[[projects]]\nid = 3\n[[projects]]\nid = 3\norganization_id = 2\n", &[], "two projects 3"),
         ("[[callers]]\ntoken = \"t\"\nuser = \"u\"\nsurface = \"fax\"\n", &[], "api or plugin"),
     ] {
         let Err(failure) = load(file, variables, Overrides::default()) else {
