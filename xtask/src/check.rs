@@ -39,11 +39,8 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
     // The committed OpenAPI document is compared by a test of the server's.
     steps.run("tests", &mut cargo(&["test", "--workspace", "--no-fail-fast"]))?;
     if !quick {
-        let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"]);
-        steps.run(
-            "documentation",
-            doc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links"),
-        )?;
+        let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+        steps.run("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
         let deny = deny_path();
         if deny.exists() {
             steps.run("cargo-deny is there", Command::new(&deny).arg("--version"))?;
