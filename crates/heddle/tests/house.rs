@@ -255,6 +255,10 @@ fn open_pages_stay_on_this_machine() {
     assert_eq!(refused.status.code(), Some(2), "{error}");
     assert!(error.contains("pages are open") && refused.stdout.is_empty(), "{error}");
     assert!(!dir.path().join("data").exists());
+    let refused = run(dir.path(), &["serve", "--listen", "127.0.0.1:0", "--figma-files", "nowhere"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("nowhere is not there") && refused.stdout.is_empty(), "{error}");
 }
 
 fn depth(url: &str) -> u64 {

@@ -12,6 +12,7 @@ use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
 use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret};
 use heddle_store::{SqliteStore, Store, StoreError, TenantSeed, migrate};
+use heddle_worker::setup::NoSuchFolder;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -53,6 +54,11 @@ impl Serve {
             ..Overrides::default()
         };
         let config = config.with(overrides).load()?;
+        if let Some(folder) = config.figma_files.as_ref().filter(|folder| !self.no_worker && !folder.is_dir())
+        {
+            // The worker would say so too, but only once the address has been said.
+            return Err(Failure::usage(NoSuchFolder(folder.clone()).to_string()));
+        }
         local::run(async {
             let house = House::open(config).await?;
             // The one thing that a script needs to know, and may wait for.
