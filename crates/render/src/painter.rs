@@ -12,10 +12,10 @@ use crate::shape::Shaper;
 use crate::text::GlyphTable;
 use crate::write;
 
-/// Pixels that filters may cover together, or four times the picture's own: each takes long to blur.
-const MOST_FILTERED: f64 = 48e6;
+/// Pixels that filters may cover together, or twice the picture's own: each takes long to blur.
+const MOST_FILTERED: f64 = 24e6;
 /// Shorter path data is repeated rather than referred to.
-const LEAST_SHARED: usize = 2_048;
+const LEAST_SHARED: usize = 256;
 
 /// Writes one picture.
 pub struct Painter<'d> {
@@ -73,7 +73,7 @@ impl<'d> Painter<'d> {
             clips: vec![view],
             cut: false,
             most_bytes,
-            filterable: MOST_FILTERED.max(area * scale * 4.0),
+            filterable: MOST_FILTERED.max(area * scale * 2.0),
             scale,
             ids: 0,
         }
