@@ -154,12 +154,29 @@ impl Schema {
         ]
     }
 
+    /// Every table, with the columns that show which types its keys have.
+    pub(super) fn key_columns(&self) -> Vec<(&str, Vec<(&'static str, KeyType)>)> {
+        let KeyTypes { primary, owner, subject, morph } = self.keys;
+        let names = self.names();
+        names
+            .iter()
+            .map(|(place, name)| {
+                let mut columns = vec![("id", primary)];
+                match *place {
+                    "{definitions}" => columns.push(("owner_id", owner)),
+                    "{versions}" => columns.push(("publisher_id", morph)),
+                    "{instances}" => {
+                        columns.extend([("owner_id", owner), ("subject_id", subject), ("starter_id", morph)]);
+                    }
+                    _ => {}
+                }
+                (*name, columns)
+            })
+            .collect()
+    }
+
     /// A statement with this installation's names and types.
     pub(super) fn render(&self, statement: &str) -> String {
-        let column = |key_type: KeyType| match key_type {
-            KeyType::Bigint => "INTEGER",
-            KeyType::Uuid | KeyType::Ulid => "TEXT",
-        };
         let primary = match self.keys.primary {
             KeyType::Bigint => "INTEGER PRIMARY KEY AUTOINCREMENT",
             KeyType::Uuid | KeyType::Ulid => "TEXT PRIMARY KEY NOT NULL",
@@ -173,6 +190,14 @@ impl Schema {
         ];
         let names = self.names();
         names.iter().chain(&types).fold(statement.to_owned(), |text, (place, name)| text.replace(place, name))
+    }
+}
+
+/// A key's column on `SQLite`.
+pub(super) const fn column(key_type: KeyType) -> &'static str {
+    match key_type {
+        KeyType::Bigint => "INTEGER",
+        KeyType::Uuid | KeyType::Ulid => "TEXT",
     }
 }
 

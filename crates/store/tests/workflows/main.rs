@@ -153,6 +153,34 @@ async fn a_race_for_a_step_has_one_winner() {
     }
 }
 
+/// proves W1, W2: a file without the tables, or with other ones, is refused, and nothing is made in it.
+#[test]
+fn a_file_without_the_tables_is_refused() {
+    use KeyType::{Bigint, Ulid};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workflows.sqlite");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE other (id INTEGER)").unwrap();
+    let refused = |schema: Schema| WorkflowSqlite::open(&path, schema).err().unwrap().to_string();
+    assert!(refused(Schema::default()).contains("apply the migrations"));
+    let tables: i64 = Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(tables, 1);
+    WorkflowSqlite::install(&path, &Schema::default()).unwrap();
+    assert!(refused(renamed()).contains("apply the migrations"));
+    for schema in [
+        keyed(Ulid, Bigint, Bigint, Bigint),
+        keyed(Bigint, Ulid, Bigint, Bigint),
+        keyed(Bigint, Bigint, Ulid, Bigint),
+        keyed(Bigint, Bigint, Bigint, Ulid),
+    ] {
+        assert!(refused(schema).contains("key types"));
+    }
+    assert!(WorkflowSqlite::open(&path, Schema::default()).is_ok());
+    assert!(WorkflowSqlite::install(&path, &Schema::default()).is_err(), "made once");
+}
+
 /// proves W2: an owner's key has to be of the owner's type.
 #[tokio::test]
 async fn a_key_of_another_type_is_refused() {

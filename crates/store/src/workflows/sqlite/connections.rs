@@ -75,12 +75,17 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+    /// Opens the file, if `check` has nothing against what is in it.
+    pub(super) fn open(
+        path: &Path,
+        check: impl FnOnce(&Connection) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let fail = |error| failed("open the database", error);
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let writer = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)
             .and_then(prepared)
             .map_err(fail)?;
+        check(&writer)?;
         let readers = (0..READERS)
             .map(|_| {
                 Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(prepared)

@@ -15,6 +15,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::Schema;
 use super::keys::KeySource;
+use super::schema;
 use crate::StoreError;
 use connections::Connections;
 
@@ -53,9 +54,9 @@ impl WorkflowSqlite {
         transaction.commit().map_err(fail)
     }
 
-    /// Opens a file that has the tables.
+    /// Opens a file that has the tables, all of them and with these types of keys; any other is refused.
     pub fn open(path: &Path, schema: Schema) -> Result<Self, StoreError> {
-        let connections = Connections::open(path)?;
+        let connections = Connections::open(path, |connection| check(connection, &schema))?;
         let tables = Tables { schema, keys: KeySource::default(), rendered: Mutex::default() };
         Ok(Self { connections, tables: Arc::new(tables) })
     }
@@ -77,6 +78,28 @@ impl WorkflowSqlite {
         let tables = Arc::clone(&self.tables);
         self.connections.read(move |connection| work(connection, &tables)).await?
     }
+}
+
+/// Refuses a database whose tables are not the schema's.
+fn check(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
+    let refused = |remedy| Err(StoreError::Schema { found: 0, needed: 1, remedy });
+    for (table, columns) in schema.key_columns() {
+        let mut found: HashMap<String, String> = connection
+            .prepare("SELECT name, type FROM pragma_table_info(?1)")
+            .and_then(|mut statement| {
+                statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            })
+            .map_err(|error| failed("read the workflow tables", error))?;
+        if found.is_empty() {
+            return refused("apply the migrations that install the workflow tables first");
+        }
+        for (column, key_type) in columns {
+            if found.remove(column).as_deref() != Some(schema::column(key_type)) {
+                return refused("set the key types that the workflow tables were made with");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The database's failure while something was attempted.
