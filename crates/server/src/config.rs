@@ -46,7 +46,8 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            connections: 1_024,
+            // Half of the file handles that systems commonly give a process: the rows and objects need some.
+            connections: 512,
             idle: Duration::from_secs(30),
             stalled: Duration::from_secs(60),
             upload_bytes: 384 * 1024 * 1024,
