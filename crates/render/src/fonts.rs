@@ -18,7 +18,7 @@ macro_rules! bundle {
         #[repr(u8)]
         pub(crate) enum FaceName { $($face),* }
 
-        const FILES: &[(&str, &[u8])] = &[$(($file, include_bytes!(concat!("../fonts/", $file)))),*];
+        static FILES: &[(&str, &[u8])] = &[$(($file, include_bytes!(concat!("../fonts/", $file)))),*];
     };
 }
 
