@@ -9,6 +9,7 @@
 
 mod error;
 mod memory;
+mod readers;
 mod row;
 mod sql;
 mod sqlite;

@@ -1,29 +1,23 @@
 //! Who holds which connection: one writer on its own thread, fed through a bounded queue, and a pool of readers.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::{Semaphore, mpsc, oneshot};
-use tokio::task;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{failed, migrations};
 use crate::StoreError;
+use crate::readers::{Readers, prepared};
 
-const READERS: usize = 4;
 /// How many writes may wait; a caller beyond that waits to be let in.
 const WRITE_QUEUE: usize = 256;
-/// How long one process waits for another one's write.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 type Write = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(super) struct Connections {
     writes: mpsc::Sender<Write>,
-    readers: Arc<Mutex<Vec<Connection>>>,
-    permits: Arc<Semaphore>,
+    readers: Readers,
 }
 
 impl Connections {
@@ -34,12 +28,7 @@ impl Connections {
             .and_then(prepared)
             .map_err(|error| failed(ATTEMPTED, error))?;
         migrations::check(&writer)?;
-        let readers = (0..READERS)
-            .map(|_| {
-                Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(prepared)
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| failed(ATTEMPTED, error))?;
+        let readers = Readers::open(path, prepared).map_err(|error| failed(ATTEMPTED, error))?;
         let (writes, mut queue) = mpsc::channel::<Write>(WRITE_QUEUE);
         thread::Builder::new()
             .name("heddle-store-writer".to_owned())
@@ -52,11 +41,7 @@ impl Connections {
                 attempted: "start the writer's thread",
                 source: Box::new(error),
             })?;
-        Ok(Self {
-            writes,
-            readers: Arc::new(Mutex::new(readers)),
-            permits: Arc::new(Semaphore::new(READERS)),
-        })
+        Ok(Self { writes, readers })
     }
 
     /// Runs `work` on the writer. Once it is in the queue it is done even if the caller goes away.
@@ -78,42 +63,6 @@ impl Connections {
         &self,
         work: impl FnOnce(&Connection) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
-        let readers = Arc::clone(&self.readers);
-        let read = move || {
-            let _permit = permit;
-            let lent = Lent::take(&readers);
-            lent.connection.as_ref().map(work).ok_or(StoreError::Closed)
-        };
-        task::spawn_blocking(read).await.map_err(|_| StoreError::Closed)?
+        self.readers.read(work).await
     }
-}
-
-/// A reader on loan, which comes back even from work that panics.
-struct Lent<'a> {
-    connection: Option<Connection>,
-    readers: &'a Mutex<Vec<Connection>>,
-}
-
-impl<'a> Lent<'a> {
-    fn take(readers: &'a Mutex<Vec<Connection>>) -> Self {
-        let connection = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Self { connection, readers }
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        }
-    }
-}
-
-/// A connection with the settings that hold for every one of them.
-pub(super) fn prepared(connection: Connection) -> rusqlite::Result<Connection> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::connections::prepared;
 use super::failed;
 use crate::StoreError;
+use crate::readers::prepared;
 use crate::row::time_text;
 
 /// Every file, ascending; a file's version is its place, from 1. New ones are added at the end.

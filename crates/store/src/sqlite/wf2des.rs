@@ -282,7 +282,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.sqlite");
         super::super::migrate(&path, Timestamp::UNIX_EPOCH).unwrap();
-        let connection = super::super::connections::prepared(Connection::open(path).unwrap()).unwrap();
+        let connection = crate::readers::prepared(Connection::open(path).unwrap()).unwrap();
         let tenant = TenantSeed {
             organization: OrganizationId(1),
             name: "one".to_owned(),

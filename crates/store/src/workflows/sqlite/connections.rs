@@ -1,24 +1,19 @@
 //! Who holds which connection: one writer on its own thread, fed through a bounded queue, and a pool of readers.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::{Semaphore, mpsc, oneshot};
-use tokio::task;
+use tokio::sync::{mpsc, oneshot};
 
 use super::failed;
 use crate::StoreError;
+use crate::readers::{self, Readers};
 
-const READERS: usize = 4;
 /// How many jobs may wait for the writer; a caller beyond that waits to be let in.
 const QUEUE: usize = 1_024;
 /// How many jobs share a commit at most.
 const BATCH: usize = 128;
-/// How long one process waits for another one's commit.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many statements a connection keeps prepared: all of them, and some room.
 const STATEMENTS: usize = 64;
 
@@ -70,8 +65,7 @@ where
 
 pub(super) struct Connections {
     jobs: mpsc::Sender<Box<dyn Job>>,
-    readers: Arc<Mutex<Vec<Connection>>>,
-    permits: Arc<Semaphore>,
+    readers: Readers,
 }
 
 impl Connections {
@@ -86,12 +80,7 @@ impl Connections {
             .and_then(prepared)
             .map_err(fail)?;
         check(&writer)?;
-        let readers = (0..READERS)
-            .map(|_| {
-                Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(prepared)
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(fail)?;
+        let readers = Readers::open(path, prepared).map_err(fail)?;
         let (jobs, queue) = mpsc::channel(QUEUE);
         thread::Builder::new()
             .name("heddle-workflow-writer".to_owned())
@@ -100,8 +89,7 @@ impl Connections {
                 attempted: "start the writer's thread",
                 source: Box::new(error),
             })?;
-        let readers = Arc::new(Mutex::new(readers));
-        Ok(Self { jobs, readers, permits: Arc::new(Semaphore::new(READERS)) })
+        Ok(Self { jobs, readers })
     }
 
     /// Runs `work` on the writer, in a commit that others may share. Once it is in the queue it is done even if the
@@ -122,19 +110,14 @@ impl Connections {
         &self,
         work: impl FnOnce(&Connection) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
-        let readers = Arc::clone(&self.readers);
-        let read = move || {
-            let _permit = permit;
-            let lent = Lent::take(&readers);
-            let connection = lent.connection.as_ref().ok_or(StoreError::Closed)?;
+        let read = |connection: &Connection| {
             let fail = |error| failed("read", error);
             let moment = connection.unchecked_transaction().map_err(fail)?;
             let answer = work(&moment);
             moment.finish().map_err(fail)?;
             Ok(answer)
         };
-        task::spawn_blocking(read).await.map_err(|_| StoreError::Closed)?
+        self.readers.read(read).await?
     }
 }
 
@@ -156,32 +139,9 @@ fn keep_writing(writer: &Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-/// A reader on loan, which comes back even from work that panics.
-struct Lent<'a> {
-    connection: Option<Connection>,
-    readers: &'a Mutex<Vec<Connection>>,
-}
-
-impl<'a> Lent<'a> {
-    fn take(readers: &'a Mutex<Vec<Connection>>) -> Self {
-        let connection = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Self { connection, readers }
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        }
-    }
-}
-
 /// A connection with the settings that hold for every one of them.
 pub(super) fn prepared(connection: Connection) -> rusqlite::Result<Connection> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    let connection = readers::prepared(connection)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
