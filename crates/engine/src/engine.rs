@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use heddle_store::workflows::{
-    Committed, Key, Loaded, Morph, NewInstance, NewVersion, Turn, Version, WorkflowStore, owner_scope,
+    Committed, Key, Loaded, Morph, NewInstance, NewVersion, Probe, Turn, Version, WorkflowStore, owner_scope,
 };
 use heddle_workflow::{
     Actor, Catalog, Checked, Command, Event, Finding, Graph, InstanceId, Limits, Plan, Refusal, Start, State,
@@ -12,7 +12,7 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::mpsc;
 
 use crate::commit::Waiting;
 use crate::draw::instance_id;
@@ -23,8 +23,6 @@ use crate::{Clock, Draw, EngineError, Registry};
 const TRIES: usize = 16;
 /// How many graphs are kept ready.
 const MAX_GRAPHS: usize = 256;
-/// How many ends are remembered for those who wait for one.
-const ENDS: usize = 1_024;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
 
@@ -99,9 +97,6 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) draw: Arc<dyn Draw>,
     pub(crate) config: Config,
-    /// Probes: somebody may take a step, or an instance has ended. Hints only (W17).
-    pub(crate) probe: Arc<Notify>,
-    pub(crate) ended: broadcast::Sender<InstanceId>,
     pub(crate) committer: OnceLock<mpsc::Sender<Waiting>>,
     graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
 }
@@ -121,8 +116,6 @@ impl Engine {
             clock,
             draw,
             config,
-            probe: Arc::new(Notify::new()),
-            ended: broadcast::Sender::new(ENDS),
             committer: OnceLock::new(),
             graphs: Mutex::new(BTreeMap::new()),
         }
@@ -234,13 +227,13 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its state.
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
-        let mut ended = self.ended.subscribe();
+        let mut ended = self.store.probes.ends();
         loop {
             let state = self.state(id).await?;
             if state.life.status().is_ended() {
                 return Ok(state);
             }
-            // Another node may have ended it, of which nobody tells this one.
+            // A probe may be lost, and not every store carries them between processes.
             let mut patience = self.clock.sleep(self.config.poll);
             loop {
                 tokio::select! {
@@ -319,11 +312,10 @@ impl Engine {
     /// Tells of what a plan has done, to whom it may concern.
     pub(crate) fn tell(&self, plan: &Plan) {
         if plan.leaves_work() {
-            self.probe.notify_one();
+            self.store.probes.push(Probe::Work);
         }
         if plan.state.life.status().is_ended() {
-            // Whether anybody listens is none of its business.
-            let _ = self.ended.send(plan.state.id.clone());
+            self.store.probes.push(Probe::Ended(plan.state.id.clone()));
         }
     }
 }

@@ -36,7 +36,7 @@ impl Engine {
             let probed = async {
                 if idle {
                     tokio::select! {
-                        () = self.probe.notified() => {}
+                        () = self.store.probes.work() => {}
                         () = self.clock.sleep(self.config.poll) => {}
                     }
                 }

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, PublishError, Publishing, Turn,
-    Turns, Version, Work,
+    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
+    Publishing, Turn, Turns, Version, Work,
 };
 use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
+use tokio::sync::broadcast;
 
 use crate::{World, pass};
 
@@ -91,8 +92,11 @@ impl Publishing for Faulty {
 
 #[async_trait]
 impl Turns for Faulty {
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
-        self.call(self.world.memory.load(id)).await
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError> {
+        self.call(self.world.memory.load_all(ids)).await
     }
 
     async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
@@ -156,5 +160,19 @@ impl Effects for Faulty {
         now: Timestamp,
     ) -> Result<Json, StoreError> {
         self.call(self.world.memory.keep_effect(instance, digest, result, now)).await
+    }
+}
+
+/// Nobody is ever told of anything.
+#[async_trait]
+impl Probes for Faulty {
+    fn push(&self, _probe: Probe) {}
+
+    async fn work(&self) {
+        pending::<()>().await;
+    }
+
+    fn ends(&self) -> broadcast::Receiver<InstanceId> {
+        self.world.memory.ends()
     }
 }

@@ -9,10 +9,12 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
+use tokio::sync::broadcast;
 
+use super::probes::LocalProbes;
 use super::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewInstance, NewVersion, PublishError,
-    Publishing, Turn, Turns, Version, Work, owner_scope,
+    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewInstance, NewVersion, Probe, Probes,
+    PublishError, Publishing, Turn, Turns, Version, Work, owner_scope,
 };
 use crate::StoreError;
 
@@ -20,6 +22,7 @@ use crate::StoreError;
 #[derive(Default)]
 pub struct WorkflowMemory {
     tables: Mutex<Tables>,
+    probes: LocalProbes,
 }
 
 #[derive(Default)]
@@ -152,11 +155,16 @@ impl Publishing for WorkflowMemory {
 
 #[async_trait]
 impl Turns for WorkflowMemory {
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError> {
         let tables = self.tables();
-        let instance = tables.instances.get(id);
-        Ok(instance
-            .map(|instance| Loaded { version: instance.new.version.clone(), rows: instance.rows.clone() }))
+        let loaded = |instance: &Instance| Loaded {
+            version: instance.new.version.clone(),
+            rows: instance.rows.clone(),
+        };
+        Ok(ids.iter().map(|id| Ok(tables.instances.get(id).map(loaded))).collect())
     }
 
     async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
@@ -326,5 +334,20 @@ impl Effects for WorkflowMemory {
         let mut tables = self.tables();
         let place = (instance.clone(), digest.to_owned());
         Ok(tables.effects.entry(place).or_insert_with(|| result.clone()).clone())
+    }
+}
+
+#[async_trait]
+impl Probes for WorkflowMemory {
+    fn push(&self, probe: Probe) {
+        self.probes.push(probe);
+    }
+
+    async fn work(&self) {
+        self.probes.work().await;
+    }
+
+    fn ends(&self) -> broadcast::Receiver<InstanceId> {
+        self.probes.ends()
     }
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use heddle_workflow::{ActorMode, InstanceId, Plan, Rows, StepKey, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
+use tokio::sync::broadcast;
 
 use crate::StoreError;
 
@@ -31,7 +32,16 @@ pub trait Publishing: Send + Sync {
 #[async_trait]
 pub trait Turns: Send + Sync {
     /// Everything about an instance, as of one moment.
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError>;
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+        let mut loaded = self.load_all(std::slice::from_ref(id)).await?;
+        loaded.pop().unwrap_or(Ok(None))
+    }
+
+    /// Everything about some instances, as of one moment, in the order of the ids. A damaged one spoils no other.
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError>;
 
     /// Performs turns in one commit. Each is done or not by itself: the answers are in the order of the turns, and an
     /// error means that nobody knows about any of them.
@@ -94,6 +104,29 @@ pub trait Effects: Send + Sync {
     ) -> Result<Json, StoreError>;
 }
 
+/// Hints that there is something to see. One may be lost, come twice or late, and costs time only: the rows are the
+/// truth (W17).
+#[async_trait]
+pub trait Probes: Send + Sync {
+    /// Tells the others, whichever process they are in, as far as the adapter reaches.
+    fn push(&self, probe: Probe);
+
+    /// Comes back when there may be a step to take. Of several who wait in one process, one is told.
+    async fn work(&self);
+
+    /// The instances that end from here on.
+    fn ends(&self) -> broadcast::Receiver<InstanceId>;
+}
+
+/// A hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// There is a step to take.
+    Work,
+    /// An instance is over.
+    Ended(InstanceId),
+}
+
 /// The rows by caller, cheap to clone.
 #[derive(Clone)]
 pub struct WorkflowStore {
@@ -105,12 +138,20 @@ pub struct WorkflowStore {
     pub work: Arc<dyn Work>,
     /// For handlers.
     pub effects: Arc<dyn Effects>,
+    /// For whoever waits for others.
+    pub probes: Arc<dyn Probes>,
 }
 
 impl WorkflowStore {
-    /// All four from one adapter.
-    pub fn of<T: Publishing + Turns + Work + Effects + 'static>(adapter: Arc<T>) -> Self {
-        Self { publishing: adapter.clone(), turns: adapter.clone(), work: adapter.clone(), effects: adapter }
+    /// All of them from one adapter.
+    pub fn of<T: Publishing + Turns + Work + Effects + Probes + 'static>(adapter: Arc<T>) -> Self {
+        Self {
+            publishing: adapter.clone(),
+            turns: adapter.clone(),
+            work: adapter.clone(),
+            effects: adapter.clone(),
+            probes: adapter,
+        }
     }
 }
 

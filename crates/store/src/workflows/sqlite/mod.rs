@@ -11,11 +11,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
+use heddle_workflow::InstanceId;
 use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::broadcast;
 
-use super::Schema;
 use super::keys::KeySource;
-use super::schema;
+use super::probes::LocalProbes;
+use super::{Probe, Probes, Schema, schema};
 use crate::StoreError;
 use connections::Connections;
 
@@ -23,6 +26,8 @@ use connections::Connections;
 pub struct WorkflowSqlite {
     connections: Connections,
     tables: Arc<Tables>,
+    /// Processes that share a file tell each other nothing.
+    probes: LocalProbes,
 }
 
 /// What every job needs: the installation's names and types, and its source of keys.
@@ -58,7 +63,7 @@ impl WorkflowSqlite {
     pub fn open(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let connections = Connections::open(path, |connection| check(connection, &schema))?;
         let tables = Tables { schema, keys: KeySource::default(), rendered: Mutex::default() };
-        Ok(Self { connections, tables: Arc::new(tables) })
+        Ok(Self { connections, tables: Arc::new(tables), probes: LocalProbes::default() })
     }
 
     /// Runs a job in a commit, and answers when it is on disk.
@@ -77,6 +82,21 @@ impl WorkflowSqlite {
     ) -> Result<T, StoreError> {
         let tables = Arc::clone(&self.tables);
         self.connections.read(move |connection| work(connection, &tables)).await?
+    }
+}
+
+#[async_trait]
+impl Probes for WorkflowSqlite {
+    fn push(&self, probe: Probe) {
+        self.probes.push(probe);
+    }
+
+    async fn work(&self) {
+        self.probes.work().await;
+    }
+
+    fn ends(&self) -> broadcast::Receiver<InstanceId> {
+        self.probes.ends()
     }
 }
 
