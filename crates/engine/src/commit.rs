@@ -40,7 +40,7 @@ impl Engine {
                 Ok(committed) => {
                     for (answer, committed) in answers.into_iter().zip(committed) {
                         // Whoever has gone away reads the rows when they come back.
-                        let _ = answer.send(Ok(committed));
+                        let _ = answer.send(committed);
                     }
                 }
                 Err(error) => {
@@ -53,6 +53,6 @@ impl Engine {
     }
 }
 
-fn only(mut committed: Vec<Committed>) -> Result<Committed, StoreError> {
-    committed.pop().ok_or(StoreError::Closed)
+fn only(mut committed: Vec<Result<Committed, StoreError>>) -> Result<Committed, StoreError> {
+    committed.pop().unwrap_or(Err(StoreError::Closed))
 }

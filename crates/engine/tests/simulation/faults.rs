@@ -99,7 +99,7 @@ impl Turns for Faulty {
         self.call(self.world.memory.load_all(ids)).await
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         self.call(self.world.memory.commit(turns)).await
     }
 

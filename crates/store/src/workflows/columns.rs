@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use heddle_workflow::{
-    EndStatus, Failure, InstanceRow, NodeId, Outcome, SignalId, StepChange, StepEnded, StepKey, StepMove,
-    StepRow, StepSeen, StepStatus, WaitEnd, WaitRow, Write,
+    EndStatus, Failure, InstanceId, InstanceRow, NodeId, Outcome, SignalId, StepChange, StepEnded, StepKey,
+    StepMove, StepRow, StepSeen, StepStatus, WaitEnd, WaitRow, Write,
 };
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
+use uuid::Uuid;
+
+use super::{KeyType, KeyTypes, Morph, Turn};
+use crate::StoreError;
 use crate::row::time_text;
 
 /// A write to one row, or to a few.
@@ -194,4 +198,44 @@ pub(super) fn text(json: Option<&Json>) -> Option<String> {
 /// The same, of what is shared.
 pub(super) fn shared_text(json: Option<&Arc<Json>>) -> Option<String> {
     text(json.map(Arc::as_ref))
+}
+
+/// Refuses keys that the installation's columns can't hold.
+pub(super) fn check_keys(turn: &Turn, keys: KeyTypes) -> Result<(), StoreError> {
+    const TABLE: &str = "workflow_instances";
+    let Some(new) = &turn.new else { return Ok(()) };
+    check_morph(TABLE, "owner_id", keys.owner, new.owner.as_ref())?;
+    check_morph(TABLE, "starter_id", keys.morph, new.starter.as_ref())?;
+    let [_, _, id] = subject(&turn.plan.row);
+    id.map_or(Ok(()), |id| check_key(TABLE, "subject_id", keys.subject, id))
+}
+
+/// Refuses a morph pair whose key the column can't hold.
+pub(super) fn check_morph(
+    table: &'static str,
+    column: &'static str,
+    key_type: KeyType,
+    morph: Option<&Morph>,
+) -> Result<(), StoreError> {
+    morph.map_or(Ok(()), |morph| check_key(table, column, key_type, &morph.id))
+}
+
+fn check_key(
+    table: &'static str,
+    column: &'static str,
+    key_type: KeyType,
+    key: &str,
+) -> Result<(), StoreError> {
+    let fits = match key_type {
+        KeyType::Bigint => key.parse::<i64>().is_ok_and(|number| number.to_string() == key),
+        KeyType::Uuid => Uuid::try_parse(key).is_ok_and(|uuid| uuid.to_string() == key),
+        KeyType::Ulid => InstanceId::parse(key).is_some(),
+    };
+    if fits {
+        return Ok(());
+    }
+    // A message holds no more of it than a key could.
+    let id = key.chars().take(64).collect();
+    let reason = format!("is no {key_type}, which keys are here");
+    Err(StoreError::BadRow { table, column, id, reason })
 }

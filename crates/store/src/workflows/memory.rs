@@ -167,9 +167,9 @@ impl Turns for WorkflowMemory {
         Ok(ids.iter().map(|id| Ok(tables.instances.get(id).map(loaded))).collect())
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         let mut tables = self.tables();
-        Ok(turns.into_iter().map(|turn| tables.commit(turn)).collect())
+        Ok(turns.into_iter().map(|turn| Ok(tables.commit(turn))).collect())
     }
 
     async fn waiting_for(

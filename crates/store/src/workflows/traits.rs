@@ -43,9 +43,9 @@ pub trait Turns: Send + Sync {
         ids: &[InstanceId],
     ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError>;
 
-    /// Performs turns in one commit. Each is done or not by itself: the answers are in the order of the turns, and an
-    /// error means that nobody knows about any of them.
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError>;
+    /// Performs turns in one commit. Each is done or not by itself: the answers are in the order of the turns, and one
+    /// that can't be written spoils no other. An error of the whole means that nobody knows about any of them.
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError>;
 
     /// Up to `limit` instances that wait for an event, in the order of their ids, from after `after` on.
     async fn waiting_for(

@@ -9,16 +9,17 @@ mod work;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_workflow::InstanceId;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::broadcast;
 
-use super::keys::KeySource;
 use super::probes::LocalProbes;
-use super::{Probe, Probes, Schema, schema};
+use super::schema::compare;
+use super::tables::Tables;
+use super::{Dialect, Probe, Probes, Schema};
 use crate::StoreError;
 use connections::Connections;
 
@@ -28,21 +29,6 @@ pub struct WorkflowSqlite {
     tables: Arc<Tables>,
     /// Processes that share a file tell each other nothing.
     probes: LocalProbes,
-}
-
-/// What every job needs: the installation's names and types, and its source of keys.
-struct Tables {
-    schema: Schema,
-    keys: KeySource,
-    /// The statements that have been used, with their names in.
-    rendered: Mutex<HashMap<&'static str, Arc<str>>>,
-}
-
-impl Tables {
-    fn sql(&self, statement: &'static str) -> Arc<str> {
-        let mut rendered = self.rendered.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(rendered.entry(statement).or_insert_with(|| self.schema.render(statement).into()))
-    }
 }
 
 impl WorkflowSqlite {
@@ -55,14 +41,14 @@ impl WorkflowSqlite {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        transaction.execute_batch(&schema.sqlite_migration()).map_err(fail)?;
+        transaction.execute_batch(&schema.migration(Dialect::Sqlite)).map_err(fail)?;
         transaction.commit().map_err(fail)
     }
 
     /// Opens a file that has the tables, all of them and with these types of keys; any other is refused.
     pub fn open(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let connections = Connections::open(path, |connection| check(connection, &schema))?;
-        let tables = Tables { schema, keys: KeySource::default(), rendered: Mutex::default() };
+        let tables = Tables::new(schema, Dialect::Sqlite);
         Ok(Self { connections, tables: Arc::new(tables), probes: LocalProbes::default() })
     }
 
@@ -102,7 +88,6 @@ impl Probes for WorkflowSqlite {
 
 /// Refuses a database whose tables are not the schema's.
 fn check(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
-    let refused = |remedy| Err(StoreError::Schema { found: 0, needed: 1, remedy });
     for (table, columns) in schema.key_columns() {
         let mut found: HashMap<String, String> = connection
             .prepare("SELECT name, type FROM pragma_table_info(?1)")
@@ -110,14 +95,7 @@ fn check(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
                 statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             })
             .map_err(|error| failed("read the workflow tables", error))?;
-        if found.is_empty() {
-            return refused("apply the migrations that install the workflow tables first");
-        }
-        for (column, key_type) in columns {
-            if found.remove(column).as_deref() != Some(schema::column(key_type)) {
-                return refused("set the key types that the workflow tables were made with");
-            }
-        }
+        compare(Dialect::Sqlite, &mut found, columns)?;
     }
     Ok(())
 }

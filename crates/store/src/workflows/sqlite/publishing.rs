@@ -7,12 +7,13 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::codec::{key_value, morph, new_key, row_key};
-use super::{Tables, WorkflowSqlite, failed};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
 use crate::workflows::raw::RawVersion;
 use crate::workflows::sql::definitions::sqlite as definitions;
 use crate::workflows::sql::versions::sqlite as versions;
+use crate::workflows::tables::Tables;
 use crate::workflows::{Key, NewVersion, PublishError, Publishing, Version, owner_scope};
 
 const READ: &str = "read a version";

@@ -9,14 +9,17 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::codec::{key_value, morph, new_key, time};
-use super::{Tables, WorkflowSqlite, failed};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
-use crate::workflows::columns::{AddWait, Change, ChangeWait, MoveStep, failure, shared_text, subject, text};
+use crate::workflows::columns::{
+    AddWait, Change, ChangeWait, MoveStep, check_keys, failure, shared_text, subject, text,
+};
 use crate::workflows::sql::idempotency_keys::sqlite as idempotency_keys;
 use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
+use crate::workflows::tables::Tables;
 use crate::workflows::{Committed, Loaded, NewInstance, Turn, Turns};
 
 const COMMIT: &str = "commit turns";
@@ -47,9 +50,9 @@ impl Turns for WorkflowSqlite {
         .await
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         self.write(COMMIT, move |connection, tables| {
-            turns.iter().map(|turn| perform(connection, tables, turn)).collect()
+            Ok(turns.iter().map(|turn| perform(connection, tables, turn)).collect())
         })
         .await
     }
@@ -72,16 +75,19 @@ impl Turns for WorkflowSqlite {
 /// Performs a turn, all of it or nothing, within the commit.
 fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Committed, StoreError> {
     let fail = |error| failed(COMMIT, error);
+    check_keys(turn, tables.schema.keys())?;
     connection.execute_batch("SAVEPOINT turn").map_err(fail)?;
     let work = Work { connection, tables, now: turn.plan.at };
-    let (answer, end) = match work.turn(turn) {
-        Ok(()) => (Committed::Done, "RELEASE turn"),
-        Err(Undone::Conflict) => (Committed::Conflict, "ROLLBACK TO turn; RELEASE turn"),
-        Err(Undone::Existing(id)) => (Committed::Existing(id), "ROLLBACK TO turn; RELEASE turn"),
-        Err(Undone::Failed(error)) => return Err(error),
+    let answer = match work.turn(turn) {
+        Ok(()) => Ok(Committed::Done),
+        Err(Undone::Conflict) => Ok(Committed::Conflict),
+        Err(Undone::Existing(id)) => Ok(Committed::Existing(id)),
+        Err(Undone::Failed(error)) => Err(error),
     };
+    let done = matches!(answer, Ok(Committed::Done));
+    let end = if done { "RELEASE turn" } else { "ROLLBACK TO turn; RELEASE turn" };
     connection.execute_batch(end).map_err(fail)?;
-    Ok(answer)
+    answer
 }
 
 /// A turn's writes.

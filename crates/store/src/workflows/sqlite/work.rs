@@ -9,13 +9,14 @@ use serde_json::Value as Json;
 
 use super::codec::{new_key, row_key};
 use super::turns::read;
-use super::{Tables, WorkflowSqlite, failed};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
 use crate::workflows::raw::{Place, RawQueued, RawTime, instance_id};
 use crate::workflows::sql::idempotency_keys::sqlite as idempotency_keys;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
+use crate::workflows::tables::Tables;
 use crate::workflows::{ClaimRef, Claimed, Due, Effects, Work};
 
 const CLAIM: &str = "claim steps";

@@ -10,7 +10,8 @@ use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::sqlite::codec::{key_text, row_key};
-use crate::workflows::sqlite::{Tables, failed};
+use crate::workflows::sqlite::failed;
+use crate::workflows::tables::Tables;
 use crate::workflows::{Key, Loaded};
 
 const LOAD: &str = "read an instance";
