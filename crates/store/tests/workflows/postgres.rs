@@ -2,21 +2,19 @@
 //! may make schemas; `cargo xtask test` starts one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use heddle_store::workflows::{KeyType, Morph, NewVersion, Schema, WorkflowPostgres, WorkflowStore};
 use tokio_postgres::{Client, NoTls};
+use uuid::Uuid;
 
 use crate::suite::{self, at, version};
 use crate::{keyed, race_for_a_step, renamed, schemas};
 
 /// The connection string of a schema that nobody else has.
 pub fn fresh() -> String {
-    static SCHEMAS: AtomicU32 = AtomicU32::new(0);
     let server = std::env::var("HEDDLE_TEST_POSTGRES")
         .expect("HEDDLE_TEST_POSTGRES names a PostgreSQL server for tests: `cargo xtask test` starts one");
-    let (process, number) = (std::process::id(), SCHEMAS.fetch_add(1, Ordering::Relaxed));
-    format!("{server} options='-c search_path=test_{process}_{number}'")
+    format!("{server} options='-c search_path=test_{}'", Uuid::new_v4().simple())
 }
 
 pub async fn store(schema: Schema) -> WorkflowStore {
