@@ -1,8 +1,9 @@
 //! The engine, and what its callers ask of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use heddle_store::StoreError;
 use heddle_store::workflows::{
     Committed, Key, Loaded, Morph, NewInstance, NewVersion, Probe, Turn, Version, WorkflowStore, owner_scope,
 };
@@ -12,11 +13,11 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::mpsc;
 
-use crate::commit::Waiting;
-use crate::draw::instance_id;
+use crate::draw::{instance_id, token};
 use crate::handler::digest;
+use crate::run::Running;
+use crate::work::following;
 use crate::{Clock, Draw, EngineError, Registry};
 
 /// How often a turn is decided again when others were faster.
@@ -97,7 +98,8 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) draw: Arc<dyn Draw>,
     pub(crate) config: Config,
-    pub(crate) committer: OnceLock<mpsc::Sender<Waiting>>,
+    /// What it has while it works.
+    pub(crate) running: Mutex<Option<Arc<Running>>>,
     graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
 }
 
@@ -116,7 +118,7 @@ impl Engine {
             clock,
             draw,
             config,
-            committer: OnceLock::new(),
+            running: Mutex::default(),
             graphs: Mutex::new(BTreeMap::new()),
         }
     }
@@ -150,32 +152,42 @@ impl Engine {
     /// first instance's id.
     pub async fn start(&self, request: Request) -> Result<InstanceId, EngineError> {
         let scope = owner_scope(request.owner.as_ref());
-        let current = self.store.publishing.current(&scope, &request.key).await?;
-        let version = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
-        let graph = self.graph(&version.id).await?;
+        let current = self.store.publishing.current_key(&scope, &request.key).await?;
+        let (version, definition) = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
+        let graph = self.graph(&version).await?;
         let now = self.now();
-        let bad = || EngineError::BadVersion(version.id.0.clone());
+        let bad = || EngineError::BadVersion(version.0.clone());
         let id = instance_id(self.draw.as_ref(), now).ok_or_else(bad)?;
         let by =
             request.starter.clone().map_or(Actor::System, |Morph { kind, id }| Actor::Named { kind, id });
         let asked =
             Start { id: id.clone(), trigger: request.trigger, subject: request.subject, depth: 0, by };
-        let plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
+        let mut plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
         let idempotency = request.idempotency_key.map(|key| {
             let until = now.checked_add(self.config.idempotency_ttl).unwrap_or(Timestamp::MAX);
             (digest(&format!("{scope}/{}/{key}", request.key)), until)
         });
         let new = NewInstance {
-            version: version.id.clone(),
-            definition: version.definition.clone(),
+            version: version.clone(),
+            definition,
             owner: request.owner,
             trigger: (graph.trigger().name().to_owned(), graph.trigger().key().map(str::to_owned)),
             actor_mode: graph.settings().actor_mode,
             starter: request.starter,
             idempotency,
         };
-        match self.commit(Turn { new: Some(new), plan }).await? {
-            Committed::Done => Ok(id),
+        let hand = self.hand();
+        let claim = token(self.draw.as_ref(), now);
+        let taken = hand.is_some() && self.take_next(&graph, &mut plan, &claim);
+        match self.commit(Turn { new: Some(new), plan: plan.clone() }).await? {
+            Committed::Done => {
+                if let Some((hand, (claimed, known))) =
+                    hand.filter(|_| taken).zip(following(&version, plan, claim))
+                {
+                    hand.perform(claimed, known);
+                }
+                Ok(id)
+            }
             Committed::Existing(first) => Ok(first),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
@@ -189,7 +201,7 @@ impl Engine {
         by: Actor,
         expected: Option<u32>,
     ) -> Result<State, EngineError> {
-        self.turn(id, &Event::Command { command, by, expected }).await.map(|plan| plan.state)
+        self.turn(id, &Event::Command { command, by, expected }).await
     }
 
     /// Sends an instance a signal, which is kept until something waits for it.
@@ -227,23 +239,16 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its state.
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
-        let mut ended = self.store.probes.ends();
+        let watch = self.store.probes.watch(id);
         loop {
             let state = self.state(id).await?;
             if state.life.status().is_ended() {
                 return Ok(state);
             }
             // A probe may be lost, and not every store carries them between processes.
-            let mut patience = self.clock.sleep(self.config.poll);
-            loop {
-                tokio::select! {
-                    told = ended.recv() => match told {
-                        Ok(other) if other != *id => {}
-                        // It is this one, or too many have ended to say which.
-                        _ => break,
-                    },
-                    () = &mut patience => break,
-                }
+            tokio::select! {
+                () = watch.told() => {}
+                () = self.clock.sleep(self.config.poll) => {}
             }
         }
     }
@@ -267,17 +272,33 @@ impl Engine {
     }
 
     pub(crate) async fn load(&self, id: &InstanceId) -> Result<(Arc<Graph>, State), EngineError> {
-        let loaded = self.store.turns.load(id).await?;
+        self.load_with_version(id).await.map(|(_, graph, state)| (graph, state))
+    }
+
+    async fn load_with_version(&self, id: &InstanceId) -> Result<(Key, Arc<Graph>, State), EngineError> {
+        let loaded = match self.running() {
+            Some(running) => running.loads.ask(id.clone()).await?,
+            None => self.store.turns.load(id).await?,
+        };
         let Loaded { version, rows } = loaded.ok_or_else(|| EngineError::NoInstance(id.clone()))?;
         let graph = self.graph(&version).await?;
         let state = restore(&graph, &rows);
         let state = state.map_err(|source| EngineError::Damaged { id: id.clone(), source })?;
-        Ok((graph, state))
+        Ok((version, graph, state))
     }
 
-    /// Lets an event in: loads, decides and commits, again while others are faster.
-    pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<Plan, EngineError> {
-        self.turn_then(id, event, None, |_, _| ()).await.map(|(plan, ())| plan)
+    /// Lets an event in: loads, decides and commits, again while others are faster. The step that follows is taken in
+    /// the same commit, where this node has room for it.
+    pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<State, EngineError> {
+        let hand = self.hand();
+        let claim = token(self.draw.as_ref(), self.now());
+        let take = |graph: &Graph, plan: &mut Plan| hand.is_some() && self.take_next(graph, plan, &claim);
+        let (version, plan, taken) = self.turn_then(id, event, None, take).await?;
+        let state = plan.state.clone();
+        if let Some((hand, (claimed, known))) = hand.filter(|_| taken).zip(following(&version, plan, claim)) {
+            hand.perform(claimed, known);
+        }
+        Ok(state)
     }
 
     /// The same, with a last word on each plan before it is committed. `known`: the state that this node left the
@@ -286,14 +307,14 @@ impl Engine {
         &self,
         id: &InstanceId,
         event: &Event,
-        mut known: Option<(Arc<Graph>, State)>,
+        mut known: Option<(Key, Arc<Graph>, State)>,
         mut last_word: impl FnMut(&Graph, &mut Plan) -> T,
-    ) -> Result<(Plan, T), EngineError> {
+    ) -> Result<(Key, Plan, T), EngineError> {
         for _ in 0..TRIES {
             let is_known = known.is_some();
-            let (graph, state) = match known.take() {
+            let (version, graph, state) = match known.take() {
                 Some(known) => known,
-                None => self.load(id).await?,
+                None => self.load_with_version(id).await?,
             };
             let mut plan = match decide(&graph, &self.config.limits, &state, event, self.now()) {
                 Ok(plan) => plan,
@@ -303,19 +324,32 @@ impl Engine {
             };
             let word = last_word(&graph, &mut plan);
             if self.commit(Turn { new: None, plan: plan.clone() }).await? == Committed::Done {
-                return Ok((plan, word));
+                return Ok((version, plan, word));
             }
         }
         Err(EngineError::Busy(id.clone()))
     }
 
-    /// Tells of what a plan has done, to whom it may concern.
-    pub(crate) fn tell(&self, plan: &Plan) {
-        if plan.leaves_work() {
+    async fn commit(&self, turn: Turn) -> Result<Committed, EngineError> {
+        let (leaves_work, ended) = (turn.plan.leaves_work(), turn.plan.state.life.status().is_ended());
+        let id = turn.plan.state.id.clone();
+        let committed = match self.running() {
+            Some(running) => running.commits.ask(turn).await?,
+            None => self.store.turns.commit(vec![turn]).await?.pop().unwrap_or(Err(StoreError::Closed))?,
+        };
+        if committed == Committed::Done {
+            self.tell(id, leaves_work, ended);
+        }
+        Ok(committed)
+    }
+
+    /// Tells of what a turn has done, to whom it may concern.
+    fn tell(&self, id: InstanceId, leaves_work: bool, ended: bool) {
+        if leaves_work {
             self.store.probes.push(Probe::Work);
         }
-        if plan.state.life.status().is_ended() {
-            self.store.probes.push(Probe::Ended(plan.state.id.clone()));
+        if ended {
+            self.store.probes.push(Probe::Ended(id));
         }
     }
 }

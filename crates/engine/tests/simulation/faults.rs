@@ -8,12 +8,11 @@ use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
     ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
-    Publishing, Turn, Turns, Version, Work,
+    Publishing, Turn, Turns, Version, Watch, Work,
 };
 use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::broadcast;
 
 use crate::{World, pass};
 
@@ -83,6 +82,10 @@ impl Publishing for Faulty {
 
     async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
         self.call(self.world.memory.current(owner_scope, key)).await
+    }
+
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        self.call(self.world.memory.current_key(owner_scope, key)).await
     }
 
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
@@ -172,7 +175,7 @@ impl Probes for Faulty {
         pending::<()>().await;
     }
 
-    fn ends(&self) -> broadcast::Receiver<InstanceId> {
-        self.world.memory.ends()
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.world.memory.watch(id)
     }
 }

@@ -9,12 +9,11 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::broadcast;
 
 use super::probes::LocalProbes;
 use super::{
     ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewInstance, NewVersion, Probe, Probes,
-    PublishError, Publishing, Turn, Turns, Version, Work, owner_scope,
+    PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
 };
 use crate::StoreError;
 
@@ -146,6 +145,10 @@ impl Publishing for WorkflowMemory {
         let tables = self.tables();
         let current = tables.current.get(&(owner_scope.to_owned(), key.to_owned()));
         Ok(current.and_then(|key| tables.versions.get(key)).cloned())
+    }
+
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        Ok(self.current(owner_scope, key).await?.map(|version| (version.id, version.definition)))
     }
 
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
@@ -347,7 +350,7 @@ impl Probes for WorkflowMemory {
         self.probes.work().await;
     }
 
-    fn ends(&self) -> broadcast::Receiver<InstanceId> {
-        self.probes.ends()
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.probes.watch(id)
     }
 }

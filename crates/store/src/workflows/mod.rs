@@ -23,6 +23,7 @@ mod traits;
 
 pub use memory::WorkflowMemory;
 pub use postgres::WorkflowPostgres;
+pub use probes::Watch;
 pub use schema::*;
 pub use sqlite::WorkflowSqlite;
 pub use traits::*;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use heddle_workflow::{ActorMode, InstanceId, Plan, Rows, StepKey, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::broadcast;
 
+use super::Watch;
 use crate::StoreError;
 
 /// A row's primary key, of whichever type the installation has (W2), as text.
@@ -23,6 +23,9 @@ pub trait Publishing: Send + Sync {
 
     /// The version that new instances of a definition run.
     async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError>;
+
+    /// The keys of that version and of its definition, without reading the document.
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError>;
 
     /// A version, by its key.
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError>;
@@ -114,8 +117,8 @@ pub trait Probes: Send + Sync {
     /// Comes back when there may be a step to take. Of several who wait in one process, one is told.
     async fn work(&self);
 
-    /// The instances that end from here on.
-    fn ends(&self) -> broadcast::Receiver<InstanceId>;
+    /// Waits, from now on, for the end of an instance.
+    fn watch(&self, id: &InstanceId) -> Watch;
 }
 
 /// A hint.

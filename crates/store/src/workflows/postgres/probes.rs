@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_workflow::InstanceId;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 use tokio_postgres::AsyncMessage;
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use super::connections::Connections;
 use super::failed;
 use crate::StoreError;
 use crate::workflows::probes::LocalProbes;
-use crate::workflows::{Probe, Probes};
+use crate::workflows::{Probe, Probes, Watch};
 
 /// After how long a lost connection is made again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -85,8 +85,8 @@ impl Probes for WorkflowPostgres {
         self.local.work().await;
     }
 
-    fn ends(&self) -> broadcast::Receiver<InstanceId> {
-        self.local.ends()
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.local.watch(id)
     }
 }
 

@@ -37,6 +37,15 @@ impl Publishing for WorkflowPostgres {
         .await
     }
 
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        let (scope, key) = (owner_scope.to_owned(), key.to_owned());
+        self.apart(move |database| async move {
+            let rows = database.query(READ, definitions::CURRENT_KEY, &[&scope, &key]).await?;
+            Ok(rows.first().map(|row| (Key(row.get(0)), Key(row.get(1)))))
+        })
+        .await
+    }
+
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
         let id = version.0.clone();
         self.apart(move |database| async move { one(database.query(READ, versions::GET, &[&id]).await?) })

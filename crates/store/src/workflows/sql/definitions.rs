@@ -63,6 +63,10 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
          JOIN {versions} v ON v.id = d.current_version_id \
          WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
 
+    /// The keys of the current version and of its definition. `$1` scope, `$2` key.
+    pub(in crate::workflows) const CURRENT_KEY: &str = "SELECT current_version_id::text, id::text FROM {definitions} \
+         WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL AND current_version_id IS NOT NULL";
+
     /// The definition, held until the transaction ends. `$1` scope, `$2` key.
     pub(in crate::workflows) const HOLD: &str = "SELECT id::text, current_version_id::text FROM {definitions} \
          WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL FOR UPDATE";

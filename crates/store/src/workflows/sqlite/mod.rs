@@ -14,12 +14,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_workflow::InstanceId;
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::broadcast;
 
 use super::probes::LocalProbes;
 use super::schema::compare;
 use super::tables::Tables;
-use super::{Dialect, Probe, Probes, Schema};
+use super::{Dialect, Probe, Probes, Schema, Watch};
 use crate::StoreError;
 use connections::Connections;
 
@@ -81,8 +80,8 @@ impl Probes for WorkflowSqlite {
         self.probes.work().await;
     }
 
-    fn ends(&self) -> broadcast::Receiver<InstanceId> {
-        self.probes.ends()
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.probes.watch(id)
     }
 }
 

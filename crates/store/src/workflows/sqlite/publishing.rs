@@ -37,6 +37,16 @@ impl Publishing for WorkflowSqlite {
         .await
     }
 
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        let (scope, key) = (owner_scope.to_owned(), key.to_owned());
+        self.read(move |connection, tables| {
+            let found = find(connection, tables, &scope, &key)?;
+            Ok(found
+                .and_then(|(definition, current)| Some((Key(row_key(current?)), Key(row_key(definition))))))
+        })
+        .await
+    }
+
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
         let version = version.clone();
         self.read(move |connection, tables| {
