@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use heddle_engine::{Config, Context, Engine, Flow, Registry, Request, SystemClock, SystemDraw};
-use heddle_store::workflows::{Schema, WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{Schema, WorkflowPostgres, WorkflowSqlite, WorkflowStore};
 use heddle_workflow::{InstanceId, SCHEMA_VERSION, Status};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -28,6 +28,9 @@ const REST: Duration = Duration::from_secs(10);
 async fn install(address: &str) {
     match address.split_once(':').expect("an address") {
         ("sqlite", path) => WorkflowSqlite::install(Path::new(path), &Schema::default()).expect("new tables"),
+        ("postgres", url) => {
+            WorkflowPostgres::install(url, &Schema::default()).await.expect("new tables");
+        }
         (other, _) => panic!("no backend {other:?}"),
     }
 }
@@ -37,6 +40,10 @@ async fn open(address: &str) -> WorkflowStore {
     match address.split_once(':').expect("an address") {
         ("sqlite", path) => {
             let store = WorkflowSqlite::open(Path::new(path), Schema::default()).expect("the tables");
+            WorkflowStore::of(Arc::new(store))
+        }
+        ("postgres", url) => {
+            let store = WorkflowPostgres::connect(url, Schema::default()).await.expect("the tables");
             WorkflowStore::of(Arc::new(store))
         }
         (other, _) => panic!("no backend {other:?}"),
