@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The settings of every connection. Each statement has its index, and plans are made once: what the planner believes
 /// of tables that have just been made, or have just grown, must not lead it to read them whole. Nothing waits for ever.
-const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+pub(super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off; SET lock_timeout = '10s'; \
      SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'";
 

@@ -4,6 +4,8 @@
 //! just taking. `LISTEN` and `NOTIFY` carry probes between processes.
 
 mod connections;
+#[cfg(test)]
+mod plans;
 mod probes;
 mod publishing;
 mod read;

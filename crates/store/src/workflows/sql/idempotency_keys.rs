@@ -18,7 +18,7 @@ CREATE INDEX widem_instance_idx ON {idempotency_keys} (instance_id);
 
     /// The instance of a start key that still counts. `?1` key, `?2` now.
     pub(in crate::workflows) const STARTED: &str = "SELECT i.ulid FROM {idempotency_keys} k \
-         JOIN {instances} i ON i.id = k.instance_id \
+         INDEXED BY widem_unique JOIN {instances} i ON i.id = k.instance_id \
          WHERE k.scope = 'start' AND k.key = ?1 AND k.expires_at > ?2";
 
     /// `?1` id, `?2` key, `?3` definition, `?4` instance, `?5` expires at, `?6` now. One that no longer counts makes way.
@@ -30,7 +30,7 @@ CREATE INDEX widem_instance_idx ON {idempotency_keys} (instance_id);
 
     /// `?1` key.
     pub(in crate::workflows) const EFFECT: &str =
-        "SELECT result FROM {idempotency_keys} WHERE scope = 'effect' AND key = ?1";
+        "SELECT result FROM {idempotency_keys} INDEXED BY widem_unique WHERE scope = 'effect' AND key = ?1";
 
     /// `?1` id, `?2` key, `?3` ulid, `?4` result, `?5` now.
     pub(in crate::workflows) const KEEP_EFFECT: &str = "INSERT INTO {idempotency_keys} \

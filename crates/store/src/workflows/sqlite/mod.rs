@@ -3,6 +3,8 @@
 
 mod codec;
 mod connections;
+#[cfg(test)]
+mod plans;
 mod publishing;
 mod turns;
 mod work;
