@@ -153,6 +153,14 @@ impl Report<'_> {
         );
     }
 
+    /// What the server would do by itself some time after many rows are written, it does now.
+    fn settle(&self, database: &str) {
+        if let Backend::Postgres { .. } = self.backend {
+            psql(database, "VACUUM ANALYZE");
+            psql(database, "CHECKPOINT");
+        }
+    }
+
     /// What the engine says that it has done is what the rows say.
     fn compare_rows(&self, database: &str, steps: f64) {
         if let Backend::Postgres { .. } = self.backend {
@@ -180,6 +188,7 @@ impl Report<'_> {
         let floor = self.backend.floor(CLIENTS);
         let filled = child("wait", &address, [amount, 1, 1]);
         let rate = amount as f64 / number(&filled, "seconds");
+        self.settle(name);
         let figures = child("rest", &address, [amount, 1, 1]);
         self.backend.remove(name);
         self.rate("instances started into a wait", "starts", rate, &floor);
@@ -210,9 +219,7 @@ impl Report<'_> {
         let address = self.backend.fresh(name);
         let rows = self.amount(HISTORY);
         child("history", &address, [rows, 1, HISTORY_NODES]);
-        if let Backend::Postgres { .. } = self.backend {
-            psql(name, "VACUUM ANALYZE");
-        }
+        self.settle(name);
         let floor = self.backend.floor(CLIENTS);
         let full = rate(&child("sustained", &address, [instances, 1, 1]));
         self.backend.remove(name);
