@@ -52,8 +52,8 @@ impl Default for Config {
             lease: SignedDuration::from_secs(30),
             poll: SignedDuration::from_millis(250),
             wake: SignedDuration::from_millis(250),
-            concurrency: 64,
-            wake_batch: 100,
+            concurrency: 256,
+            wake_batch: 200,
             idempotency_ttl: SignedDuration::from_hours(24),
             limits: Limits::default(),
         }

@@ -12,15 +12,17 @@ use crate::gather::Gather;
 use crate::{Config, Engine, EngineError};
 
 /// How many turns share a commit at most.
-const COMMIT_TOGETHER: usize = 128;
+const COMMIT_TOGETHER: usize = 256;
 /// How many commits are under way at a time.
-const COMMITS: usize = 2;
+const COMMITS: usize = 3;
 /// How many instances are read together at most.
 const LOAD_TOGETHER: usize = 128;
 /// How many readings are under way at a time.
 const LOADS: usize = 2;
 /// How many steps are claimed at a time.
 const CLAIM_TOGETHER: usize = 64;
+/// How many batches of what is due are woken at a time.
+const WAKES: usize = 4;
 
 /// What a node has while it works.
 pub(crate) struct Running {
@@ -168,14 +170,34 @@ impl Engine {
         while steps.join_next().await.is_some() {}
     }
 
+    /// Wakes what is due. While there is more of it, a few batches are under way at a time.
     async fn keep_waking(self: Arc<Self>) {
+        let (free, mut batches) = (Arc::new(Semaphore::new(WAKES)), JoinSet::new());
         loop {
-            match self.wake_once().await {
-                // There may be more of it.
-                Ok(woken) if woken >= usize::from(self.config.wake_batch) => continue,
-                Ok(_) => {}
+            let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
+            while batches.try_join_next().is_some() {}
+            match self.due().await {
+                Ok(due) => {
+                    let more = due.len() >= usize::from(self.config.wake_batch);
+                    let engine = Arc::clone(&self);
+                    batches.spawn(async move {
+                        let _permit = permit;
+                        if let Err(error) = engine.wake_all(&due).await {
+                            tracing::warn!(
+                                error = &error as &dyn std::error::Error,
+                                "could not wake all that is due"
+                            );
+                        }
+                    });
+                    if more {
+                        continue;
+                    }
+                }
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "could not wake what is due");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "could not look for what is due"
+                    );
                 }
             }
             self.clock.sleep(self.config.wake).await;
