@@ -294,7 +294,7 @@ fn a_retry_cuts_the_pause_short() {
     assert_eq!(world.claim(), None);
     let plan = world.command(Command::Retry).unwrap();
     assert!(plan.leaves_work());
-    assert!(matches!(plan.writes[..], [Write::Step { .. }]));
+    assert!(matches!(plan.writes[..], [Write::RecordCommand { .. }, Write::Step { .. }]));
     world.run(ok(Value::Null));
     assert_eq!(world.stands(), ("completed", None));
 }

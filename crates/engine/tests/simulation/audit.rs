@@ -1,28 +1,30 @@
 //! What has to hold of the rows, whenever anybody looks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use heddle_workflow::{InstanceId, Rows, Status, StepStatus};
 
 /// Looks at all rows again and again, and remembers what it saw.
 #[derive(Default)]
 pub struct Audit {
-    seen: BTreeMap<InstanceId, Rows>,
+    seen: BTreeMap<InstanceId, Arc<Rows>>,
 }
 
 impl Audit {
     /// Looks; whether every instance has ended.
-    pub fn look(&mut self, everything: &[Rows]) -> bool {
+    pub fn look(&mut self, everything: &[Arc<Rows>]) -> bool {
         for rows in everything {
             let before = self.seen.get(&rows.instance.id);
-            if before == Some(rows) {
+            // What is the same in memory is the same.
+            if before.is_some_and(|before| Arc::ptr_eq(before, rows)) {
                 continue;
             }
             one(rows);
             if let Some(before) = before {
                 follows(before, rows);
             }
-            self.seen.insert(rows.instance.id.clone(), rows.clone());
+            self.seen.insert(rows.instance.id.clone(), Arc::clone(rows));
         }
         assert!(everything.len() >= self.seen.len(), "an instance is lost");
         self.seen.len() == crate::INSTANCES && self.seen.values().all(|rows| rows.instance.status.is_ended())
@@ -30,7 +32,7 @@ impl Audit {
 
     /// What has not ended.
     pub fn left(&self) -> Vec<&Rows> {
-        self.seen.values().filter(|rows| !rows.instance.status.is_ended()).collect()
+        self.seen.values().map(Arc::as_ref).filter(|rows| !rows.instance.status.is_ended()).collect()
     }
 
     /// What has to hold when all is over.

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, PublishError, Publishing, Turn,
-    Turns, Version, Work,
+    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, PublishError, Publishing,
+    Turn, Turns, Version, Work,
 };
 use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
@@ -144,6 +144,10 @@ impl Work for Faulty {
 
 #[async_trait]
 impl Effects for Faulty {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        self.call(self.world.memory.actors(instance)).await
+    }
+
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         self.call(self.world.memory.effect(instance, digest)).await
     }

@@ -215,7 +215,7 @@ fn client(world: &Arc<World>, started: &Arc<Mutex<Vec<InstanceId>>>) -> Task {
                 let _ = engine.command(&id, Command::Pause, Actor::System, None).await;
                 pass(world.up_to(60)).await;
             }
-            while engine.signal(&id, "word", json!({"n": 1})).await.is_err() {
+            while engine.signal(&id, "word", json!({"n": 1}), Actor::System).await.is_err() {
                 pass(1).await;
             }
             // Whoever paused it, or may have, makes sure that it goes on.
@@ -227,7 +227,7 @@ fn client(world: &Arc<World>, started: &Arc<Mutex<Vec<InstanceId>>>) -> Task {
                 let _ = engine.command(&id, Command::Resume, Actor::System, None).await;
             }
             if world.chance(500) {
-                let _ = engine.emit("answer", &json!(7)).await;
+                let _ = engine.emit("answer", &json!(7), &Actor::System).await;
             }
         }
         std::future::pending::<()>().await;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod differential;
+mod keys;
 mod suite;
 
 use std::path::Path;

@@ -123,8 +123,30 @@ pub enum Write {
         /// Its row.
         id: SignalId,
     },
+    /// Somebody has given a command, which was accepted; it hangs on the step that the instance stood at.
+    RecordCommand {
+        /// The step.
+        key: StepKey,
+        /// The command's name.
+        name: &'static str,
+        /// Who gave it, `by`, and what else there is to say of it.
+        payload: Arc<Json>,
+    },
     /// The instance is over: whatever is still open of its waits, deadline and signals is cancelled.
     CloseWaits,
+}
+
+impl Write {
+    /// Whether it makes a new row of `workflow_waits`.
+    pub const fn opens_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::OpenWait { .. }
+                | Self::OpenDeadline { .. }
+                | Self::KeepSignal { .. }
+                | Self::RecordCommand { .. }
+        )
+    }
 }
 
 /// A step run's row within its instance: `wstep_attempt_unique`.

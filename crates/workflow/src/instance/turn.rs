@@ -19,6 +19,8 @@ const TICK: SignedDuration = SignedDuration::from_micros(1);
 /// The failure codes of instances that failed at no attempt that could be made again.
 pub(super) const MAX_STEPS_TAKEN: &str = "max_steps";
 pub(super) const NO_EDGE: &str = "no_edge";
+/// The code of what an instance with too many waits is refused, and of its failure.
+pub(super) const TOO_MANY_WAITS: &str = "too_many_waits";
 
 pub(super) struct Turn<'a> {
     pub(super) graph: &'a Graph,
@@ -55,13 +57,18 @@ impl<'a> Turn<'a> {
     }
 
     pub(super) fn open_deadline(&mut self, due_at: Timestamp) {
-        let node = self.graph.node(self.graph.start()).id.clone();
-        let key = StepKey { node, visit: 1, attempt: 1 };
-        self.writes.push(Write::OpenDeadline { key, due_at });
+        let key = self.trigger_key();
+        self.write(Write::OpenDeadline { key, due_at });
     }
 
     pub(super) fn write(&mut self, write: Write) {
+        self.state.waits += u32::from(write.opens_wait());
         self.writes.push(write);
+    }
+
+    /// Whether the instance may have one more row of waits, signals and commands.
+    pub(super) const fn has_room(&self) -> bool {
+        self.state.waits < self.limits.waits
     }
 
     pub(super) fn is_paused(&self) -> bool {
@@ -92,6 +99,19 @@ impl<'a> Turn<'a> {
     pub(super) fn key(&self, attempt: &Attempt) -> StepKey {
         let node = self.graph.node(attempt.node).id.clone();
         StepKey { node, visit: attempt.visit, attempt: attempt.attempt }
+    }
+
+    /// The last step, or the trigger's: every instance has one.
+    pub(super) fn last_key(&self) -> StepKey {
+        match self.attempt() {
+            Some(attempt) => self.key(attempt),
+            None => self.trigger_key(),
+        }
+    }
+
+    fn trigger_key(&self) -> StepKey {
+        let node = self.graph.node(self.graph.start()).id.clone();
+        StepKey { node, visit: 1, attempt: 1 }
     }
 
     pub(super) fn scope<'s>(&'s self, event: &'s Json) -> Scope<'s> {
@@ -419,7 +439,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
+pub(super) fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
     StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
 }
 

@@ -1,5 +1,6 @@
-//! `workflow_waits` (W8): steps' waits, instances' time limits (`deadline`), and signals that came before their wait
-//! (`signal`, status `kept`).
+//! `workflow_waits` (W8): steps' waits, instances' time limits (`deadline`), signals that came before their wait
+//! (`signal`, status `kept`), and the commands that were accepted (`command`, always `fired`), which nothing but the
+//! record of who did what reads (W31).
 
 pub(in crate::workflows) mod sqlite {
     pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {waits} (
@@ -32,10 +33,10 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
          JOIN {step_runs} s ON s.id = w.step_run_id WHERE w.instance_id = ?1 ORDER BY w.rowid";
 
     /// `?1` id, `?2` instance, `?3` to `?5` node, visit and attempt, `?6` kind, `?7` due at, `?8` event key, `?9` match,
-    /// `?10` condition, `?11` payload, `?12` outcome, `?13` status, `?14` now.
+    /// `?10` condition, `?11` payload, `?12` outcome, `?13` status, `?14` fired at, `?15` now.
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {waits} (id, instance_id, step_run_id, kind, due_at, \
-         event_key, \"match\", condition, payload, outcome, status, created_at, updated_at) \
-         SELECT ?1, ?2, id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14 FROM {step_runs} \
+         event_key, \"match\", condition, payload, outcome, status, fired_at, created_at, updated_at) \
+         SELECT ?1, ?2, id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15 FROM {step_runs} \
          WHERE instance_id = ?2 AND node_id = ?3 AND visit = ?4 AND attempt = ?5";
 
     /// The open wait of a step. `?1` instance, `?2` to `?4` node, visit and attempt, `?5` status or null, `?6` due at or

@@ -28,6 +28,7 @@ const COMMIT: &str = "commit turns";
 enum Undone {
     Conflict,
     Existing(InstanceId),
+    Limited(Timestamp),
     Failed(StoreError),
 }
 
@@ -75,6 +76,7 @@ fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Comm
         Ok(()) => (Committed::Done, "RELEASE turn"),
         Err(Undone::Conflict) => (Committed::Conflict, "ROLLBACK TO turn; RELEASE turn"),
         Err(Undone::Existing(id)) => (Committed::Existing(id), "ROLLBACK TO turn; RELEASE turn"),
+        Err(Undone::Limited(again_at)) => (Committed::Limited { again_at }, "ROLLBACK TO turn; RELEASE turn"),
         Err(Undone::Failed(error)) => return Err(error),
     };
     connection.execute_batch(end).map_err(fail)?;
@@ -136,6 +138,12 @@ impl Work<'_> {
         }
         let row = &plan.row;
         let definition = key_value(TABLE, "definition_id", keys.primary, &new.definition.0)?;
+        // The commit is the only one that writes: nobody starts another one before this one is in.
+        if let Some(rate) = new.rate
+            && let Some(last) = read::last_start(self.connection, self.tables, &definition, rate, self.now)?
+        {
+            return Err(Undone::Limited(rate.again_at(last)));
+        }
         let version = key_value(TABLE, "version_id", keys.primary, &new.version.0)?;
         let (owner_type, owner) = morph(TABLE, "owner_id", keys.owner, new.owner.as_ref())?;
         let (starter_type, starter) = morph(TABLE, "starter_id", keys.morph, new.starter.as_ref())?;
@@ -239,6 +247,15 @@ impl Work<'_> {
                     event_key: Some(event_key),
                     payload: json(Some(payload)),
                     ..WaitColumns::of("signal", "kept", None)
+                };
+                self.insert_wait(instance, key, &columns)
+            }
+            Write::RecordCommand { key, name, payload } => {
+                let columns = WaitColumns {
+                    event_key: Some(name),
+                    payload: json(Some(payload)),
+                    fired_at: Some(self.now),
+                    ..WaitColumns::of("command", "fired", None)
                 };
                 self.insert_wait(instance, key, &columns)
             }
@@ -346,6 +363,7 @@ impl Work<'_> {
             row.payload,
             row.outcome,
             row.status,
+            time(row.fired_at),
             time_text(self.now),
         ];
         self.one(waits::INSERT, params)
@@ -385,6 +403,7 @@ struct WaitColumns<'a> {
     condition: Option<String>,
     payload: Option<String>,
     outcome: Option<&'a str>,
+    fired_at: Option<Timestamp>,
 }
 
 impl WaitColumns<'_> {
@@ -398,6 +417,7 @@ impl WaitColumns<'_> {
             condition: None,
             payload: None,
             outcome: None,
+            fired_at: None,
         }
     }
 }

@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use heddle_workflow::{
-    Failure, InstanceId, InstanceRow, NodeId, Rows, SignalId, Status, StepKey, StepRow, StepStatus, Subject,
-    Token, WaitKind, WaitRecord, WaitRow, WaitStatus, Waits,
+    ActorMode, Failure, InstanceId, InstanceRow, NodeId, Rows, SignalId, StartRate, Status, StepKey, StepRow,
+    StepStatus, Subject, Token, WaitKind, WaitRecord, WaitRow, WaitStatus, Waits,
 };
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde_json::Value as Json;
 
 use crate::StoreError;
+use crate::row::time_text;
 use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::sqlite::codec::{Place, key_text};
 use crate::workflows::sqlite::{Tables, failed};
-use crate::workflows::{Key, Loaded};
+use crate::workflows::{Actors, Key, Loaded, Morph};
 
 const LOAD: &str = "read an instance";
 
@@ -59,6 +61,39 @@ pub(in crate::workflows::sqlite) fn ids(
 pub(in crate::workflows::sqlite) fn instance_id(text: String) -> Result<InstanceId, StoreError> {
     InstanceId::parse(&text)
         .ok_or_else(|| Place { table: "workflow_instances", id: text }.bad("ulid", "is no ULID"))
+}
+
+/// When the last start but those that a rate lets be was, if it counts; its rate is used up then.
+pub(in crate::workflows::sqlite) fn last_start(
+    connection: &Connection,
+    tables: &Tables,
+    definition: &Value,
+    rate: StartRate,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let params = params![definition, time_text(rate.since(now)), rate.count.saturating_sub(1)];
+    let found: Option<String> =
+        all(connection, tables, instances::LAST_START, params, |row| row.get(0))?.pop();
+    Place { table: "workflow_instances", id: "the last start".to_owned() }.time("created_at", found)
+}
+
+/// As whom an instance's steps may act.
+pub(in crate::workflows::sqlite) fn actors(
+    connection: &Connection,
+    tables: &Tables,
+    id: &InstanceId,
+) -> Result<Option<Actors>, StoreError> {
+    type Half = (Option<String>, Value);
+    let raw = |row: &Row<'_>| -> rusqlite::Result<(String, [Half; 3])> {
+        let half = |place| Ok::<Half, rusqlite::Error>((row.get(place)?, row.get(place + 1)?));
+        Ok((row.get(0)?, [half(1)?, half(3)?, half(5)?]))
+    };
+    let found = all(connection, tables, instances::ACTORS, params![id.as_str()], raw)?.pop();
+    let Some((mode, [starter, owner, publisher])) = found else { return Ok(None) };
+    let place = Place { table: "workflow_instances", id: id.to_string() };
+    let mode = ActorMode::from_name(&mode).ok_or_else(|| place.bad("actor_mode", "is no mode"))?;
+    let morph = |(kind, id): Half| kind.zip(key_text(id)).map(|(kind, id)| Morph { kind, id });
+    Ok(Some(Actors { mode, starter: morph(starter), owner: morph(owner), publisher: morph(publisher) }))
 }
 
 pub(in crate::workflows::sqlite) fn all<T>(
@@ -256,7 +291,7 @@ impl RawWait {
             "delay" => Some(WaitKind::Delay),
             "event" => Some(WaitKind::Event { key: self.event_key.clone() }),
             "handler" => Some(WaitKind::Handler { key: key(self.event_key.clone())? }),
-            "deadline" | "signal" => None,
+            "deadline" | "signal" | "command" => None,
             _ => return Err(place.bad("kind", "is no kind")),
         };
         let what = match (kind, self.kind.as_str()) {
@@ -276,6 +311,9 @@ impl RawWait {
                 Waits::Step { row, payload }
             }
             (None, "deadline") => Waits::Deadline { due_at: place.needed("due_at", due_at)? },
+            (None, "command") => {
+                Waits::Command { name: key(self.event_key)?, payload: place.needed("payload", payload)? }
+            }
             (None, _) => {
                 Waits::Signal { event_key: key(self.event_key)?, payload: place.needed("payload", payload)? }
             }
