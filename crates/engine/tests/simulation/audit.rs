@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use heddle_workflow::{InstanceId, Rows, Status, StepStatus};
+use heddle_workflow::{InstanceId, Rows, Status, StepStatus, Waits};
+
+use crate::clients::Known;
+use crate::{INSTANCES, RATE, RATE_SECONDS};
 
 /// Looks at all rows again and again, and remembers what it saw.
 #[derive(Default)]
@@ -27,7 +30,18 @@ impl Audit {
             self.seen.insert(rows.instance.id.clone(), Arc::clone(rows));
         }
         assert!(everything.len() >= self.seen.len(), "an instance is lost");
-        self.seen.len() == crate::INSTANCES && self.seen.values().all(|rows| rows.instance.status.is_ended())
+        self.seen.len() == INSTANCES && self.seen.values().all(|rows| rows.instance.status.is_ended())
+    }
+
+    /// In no stretch of the rate's length have more started than it says.
+    fn rate(&self) {
+        let started = self.seen.values().filter_map(|rows| rows.steps.first()?.started_at);
+        let mut started: Vec<_> = started.collect();
+        started.sort();
+        for stretch in started.windows(RATE + 1) {
+            let took = stretch[RATE].duration_since(stretch[0]);
+            assert!(took.as_secs() >= RATE_SECONDS, "{} have started in {took}", RATE + 1);
+        }
     }
 
     /// What has not ended.
@@ -36,13 +50,23 @@ impl Audit {
     }
 
     /// What has to hold when all is over.
-    pub fn end(&self, effects: &BTreeMap<String, u32>, instances: usize) {
-        assert_eq!(self.seen.len(), instances, "one start key, one instance");
+    pub fn end(&self, effects: &BTreeMap<String, u32>, told: &BTreeMap<InstanceId, Known>) {
+        assert_eq!(self.seen.len(), INSTANCES, "one start key, one instance");
+        self.rate();
         let mut known = BTreeSet::new();
-        for rows in self.seen.values() {
-            assert_eq!(rows.instance.status, Status::Completed, "{:?}", rows.instance.failure);
-            // Two rounds: trigger, first, word, twice flaky, nap, ask, count, again, and the end.
-            assert_eq!(rows.instance.steps_count, 3 + 2 * 5 + 1);
+        for (id, rows) in &self.seen {
+            let told = told.get(id).cloned().unwrap_or_default();
+            let commands =
+                rows.waits.iter().filter(|wait| matches!(wait.what, Waits::Command { .. })).count();
+            let expected = told.accepted..=told.tried;
+            assert!(expected.contains(&commands), "{commands} commands on record, of {told:?}");
+            if told.cancelled {
+                assert_eq!(rows.instance.status, Status::Cancelled, "what was called off stays so");
+            } else {
+                assert_eq!(rows.instance.status, Status::Completed, "{:?}", rows.instance.failure);
+                // Two rounds: trigger, first, word, twice flaky, nap, ask, count, again, and the end.
+                assert_eq!(rows.instance.steps_count, 3 + 2 * 5 + 1);
+            }
             for step in rows.steps.iter().filter(|step| step.node_type == "action") {
                 known.insert(step.idempotency_key.clone());
                 let runs = effects.get(&step.idempotency_key).copied().unwrap_or_default();

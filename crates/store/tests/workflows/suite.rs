@@ -218,8 +218,8 @@ async fn turns(store: &WorkflowStore, version: &Version) {
     assert_eq!(answers, [Committed::Done, Committed::Conflict, Committed::Done, Committed::Done]);
     assert_eq!(load(store, &id(11)).await, before);
     assert_eq!(load(store, &id(13)).await.rows.steps[2].status, StepStatus::Paused);
-    // Two that touch no row in common but the instance's: the version alone keeps the second one out, without which a
-    // signal and its wait could miss each other.
+    // Two that touch no row in common but the instance's: the version alone keeps the second one out. Wrong elsewhere:
+    // a delivery and a parking commit side by side, each misses the other, and the run sleeps for ever.
     let keep = Event::Command {
         command: Command::Signal { key: "later".to_owned(), payload: json!(1) },
         by: Actor::System,
@@ -269,7 +269,8 @@ async fn commands(store: &WorkflowStore, version: &Version) {
     assert_eq!(store.turns.waiting_for("cancel", None, 10).await.unwrap(), []);
 }
 
-/// proves W16: one holder, who is known by a fresh token; without it nobody prolongs, gives back or ends anything.
+/// proves W16: one holder, who is known by a fresh token; without it nobody prolongs, gives back or ends anything. Wrong
+/// elsewhere: a worker that has taken a step again under its old name passes for the holder that it was before.
 async fn claims(store: &WorkflowStore, version: &Version) {
     start(store, version, &id(21), None, at(0)).await.unwrap();
     let stale = plan(
