@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod run;
 mod samples;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ usage: cargo xtask <name>
 
   demo [--once] [...]   build Heddle and run the demo on the samples
   test [--quick]        everything that must hold: format, lints, samples, tests, docs, dependencies
+  simulate [seeds]      the workflow engine through 100000 seeds of faults, in release
   bench convert         time and memory of a conversion, beside a plain parse
   bench build           time of a clean build, crates in the lock file, size of the program
   samples [--check]     write the sample libraries and screens anew";
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Some("demo") => demo::run(&arguments[1..]),
         Some("test") => check::run(&arguments[1..]),
         Some("bench") => bench::run(&arguments[1..]),
+        Some("simulate") => simulate::run(&arguments[1..]),
         Some("samples") => samples::run(&arguments[1..]),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -9,7 +9,9 @@ use std::task::Poll;
 
 use heddle_store::StoreError;
 use heddle_store::workflows::{Actors, Effects, WorkflowStore};
-use heddle_workflow::{Actor, Catalog, Code, Failure, HandlerSpec, InstanceId, Outcome, StepEnd, StepKey};
+use heddle_workflow::{
+    Actor, Catalog, Code, Failure, HandlerSpec, InstanceId, Limits, Outcome, StepEnd, StepKey, check_payload,
+};
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -84,6 +86,7 @@ pub struct Context {
     /// What resumed it, if it was resumed.
     pub resume: Option<Resume>,
     pub(crate) effects: Arc<dyn Effects>,
+    pub(crate) limits: Limits,
     /// As whom the instance's steps act, once somebody has asked; it never changes.
     pub(crate) actor: Arc<OnceCell<Actor>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -96,7 +99,8 @@ impl Context {
     }
 
     /// Runs an effect once per instance, and gives its first result ever after (W21). If the process ends between
-    /// the effect and the keeping of its result, it runs again: give the outside the idempotency key too.
+    /// the effect and the keeping of its result, it runs again: give the outside the idempotency key too. A result that
+    /// is larger than a payload may be isn't kept, and fails the step for good.
     pub async fn once<T, Fut>(&self, key: &str, effect: impl FnOnce() -> Fut) -> Result<T, StepError>
     where
         T: Serialize + DeserializeOwned,
@@ -107,6 +111,9 @@ impl Context {
             return Ok(serde_json::from_value(kept)?);
         }
         let result = serde_json::to_value(effect().await?)?;
+        if let Err(refusal) = check_payload(&self.limits, &result) {
+            return Err(StepError::fatal("result_too_large", refusal));
+        }
         let now = self.clock.now();
         Ok(serde_json::from_value(self.effects.keep_effect(&self.instance, &digest, &result, now).await?)?)
     }
@@ -257,6 +264,7 @@ pub(crate) fn context(
     store: &WorkflowStore,
     clock: &Arc<dyn Clock>,
     actor: &Arc<OnceCell<Actor>>,
+    limits: &Limits,
 ) -> Context {
     let resume = claim.resume.as_deref().map(|resume| match resume.get("payload") {
         Some(payload) => Resume::Event(payload.clone()),
@@ -269,6 +277,7 @@ pub(crate) fn context(
         resume,
         effects: Arc::clone(&store.effects),
         actor: Arc::clone(actor),
+        limits: limits.clone(),
         clock: Arc::clone(clock),
     }
 }

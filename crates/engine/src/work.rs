@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use heddle_store::workflows::{ClaimRef, Claimed};
 use heddle_workflow::{
-    Activity, Actor, Code, Event, Failure, Graph, Life, NodeKind, Plan, State, StepEnd, StepKey, Token,
+    Activity, Actor, Code, Event, Failure, Graph, Life, NodeKind, Plan, Refusal, State, Step, StepEnd,
+    StepKey, Token,
 };
 use jiff::SignedDuration;
 use tokio::sync::OnceCell;
@@ -103,7 +104,11 @@ impl Engine {
             }
         }
         let input = claimed.input.as_deref().cloned().unwrap_or_default();
-        let called = self.registry.call(handler, input, context(&claimed, &self.store, &self.clock, actor));
+        let called = self.registry.call(
+            handler,
+            input,
+            context(&claimed, &self.store, &self.clock, actor, &self.config.limits),
+        );
         let Some(called) = called else {
             return self.give_back(&claimed.claim, "there is no handler for it here").await;
         };
@@ -186,12 +191,18 @@ impl Engine {
         let chance = chance(self.draw.as_ref());
         let event = Event::StepEnded { token: claim.token.clone(), end, chance };
         let mut tries = 0;
+        let mut tokens = Vec::new();
         loop {
             let next = token(self.draw.as_ref(), self.now());
+            tokens.push(next.clone());
             let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
             match self.turn_then(&claim.instance, &event, known.take(), take).await {
                 Ok((plan, true)) => return Ok(following(claimed, plan, next)),
                 Ok((_, false)) => return Ok(None),
+                // It was written, and only the answer was lost: what follows it is in these hands.
+                Err(EngineError::Refused(Refusal::LeaseLost)) if tries > 0 => {
+                    return self.left_to(claimed, &tokens).await;
+                }
                 Err(EngineError::Refused(refusal)) => {
                     tracing::info!(code = refusal.code(), step = %claim.step.node, "the end of a step came too late");
                     return Ok(None);
@@ -207,6 +218,27 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The step that its instance stands at, if it is held under one of these tokens.
+    async fn left_to(&self, before: &Claimed, tokens: &[Token]) -> Result<Option<Following>, EngineError> {
+        let (graph, state) = self.load(&before.claim.instance).await?;
+        let Some(Step { attempt, activity: Activity::Held(lease) }) = state.life.step() else {
+            return Ok(None);
+        };
+        if !tokens.contains(&lease.token) {
+            return Ok(None);
+        }
+        let node = graph.node(attempt.node).id.clone();
+        let step = StepKey { node, visit: attempt.visit, attempt: attempt.attempt };
+        let claimed = Claimed {
+            idempotency_key: step.idempotency_key(&state.id),
+            claim: ClaimRef { instance: state.id.clone(), step, token: lease.token.clone() },
+            version: before.version.clone(),
+            input: attempt.input.clone(),
+            resume: attempt.resume.clone(),
+        };
+        Ok(Some((claimed, Some(state))))
     }
 
     /// Takes the step that a plan leaves, if it is one of this node's.

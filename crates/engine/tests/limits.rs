@@ -178,3 +178,17 @@ async fn what_cannot_be_kept_is_refused_at_the_door() {
     let large = json!("x".repeat(300_000));
     assert_eq!(engine.emit("k", &large, &Actor::System).await.unwrap_err().code(), "payload_too_large");
 }
+
+/// proves W21, W30: what an effect gives is kept as far as a payload may go; more fails the step, and only once.
+#[tokio::test]
+async fn what_an_effect_gives_is_bounded() {
+    let registry = Registry::new().action("work", |_: Value, call: Context| async move {
+        let text: String = call.once("large", || async { Ok("x".repeat(300_000)) }).await?;
+        Ok(Flow::Done(text.len()))
+    });
+    let harness = Harness::new(registry);
+    let id = harness.start(&document(&json!({})), Value::Null).await.unwrap();
+    harness.finish(&id).await.unwrap();
+    let rows = harness.store().turns.load(&id).await.unwrap().unwrap().rows;
+    assert_eq!(rows.instance.failure.unwrap().code.as_str(), "result_too_large");
+}

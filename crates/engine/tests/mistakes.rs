@@ -235,6 +235,27 @@ async fn a_database_error_is_no_failure_of_the_step() {
     assert_eq!(world.attempts(&id), attempts, "the node allows one attempt");
 }
 
+/// proves W17. Wrong elsewhere: a step's end is written and only the answer is lost, and what follows waits for a sweep,
+/// in the hands of somebody who doesn't know. Here whoever asks again learns that it is theirs.
+#[tokio::test]
+async fn a_lost_answer_costs_a_moment() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let world = World::new(counting(&calls));
+    let id = world.start(&chain(vec![action("a"), action("b"), action("c")])).await;
+    world.flaky.losing.store(1, Ordering::SeqCst);
+    let (worked, ()) = tokio::join!(world.engine.work_once(1), world.pass(SignedDuration::from_secs(1)));
+    worked.unwrap();
+    assert_eq!(output(&world.life(&id).await), &json!(3));
+    let attempts = ["a:1", "b:1", "c:1"].map(|step| (step.to_owned(), StepStatus::Completed));
+    assert_eq!(world.attempts(&id), attempts);
+    // The last step has nobody after it.
+    let id = world.engine.start(Request::new("test", Value::Null)).await.unwrap();
+    world.flaky.losing.store(3, Ordering::SeqCst);
+    let (worked, ()) = tokio::join!(world.engine.work_once(1), world.pass(SignedDuration::from_secs(1)));
+    worked.unwrap();
+    assert_eq!(output(&world.life(&id).await), &json!(6));
+}
+
 /// proves W16. Wrong elsewhere: after a crash a lock of minutes keeps everybody out. Here a dead node's step is taken
 /// again after a lease of seconds, and a step that takes longer than that is kept alive.
 #[tokio::test]

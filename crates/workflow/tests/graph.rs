@@ -108,6 +108,13 @@ fn every_fault_is_found_where_it_is() {
         (after(|it| it["nodes"] = json!({})), "bad_document", "/nodes", None),
         (after(|it| it["schema_version"] = json!("v9")), "unknown_schema", "/schema_version", None),
         (after(|it| it["nodes"] = json!(vec![json!({}); 501])), "too_large", "/nodes", None),
+        (after(|it| it["nodes"][0]["config"]["key"] = json!("x".repeat(1_100_000))), "too_large", "", None),
+        (
+            after(|it| it["settings"] = (0..64).fold(json!({}), |inner, _| json!({"more": inner}))),
+            "too_large",
+            "",
+            None,
+        ),
         (after(|it| it["nodes"][5]["id"] = json!("a b")), "bad_id", "/nodes/5/id", None),
         (after(|it| it["nodes"][8]["id"] = json!("done")), "duplicate_id", "/nodes/8/id", Some("done")),
         (

@@ -27,6 +27,8 @@ pub struct Flaky {
     pub deaf: AtomicBool,
     /// So many commits fail, and write nothing.
     pub failing: AtomicUsize,
+    /// So many commits are done, and nobody is told.
+    pub losing: AtomicUsize,
     /// So many commits find that others were faster.
     pub conflicting: AtomicUsize,
     /// How often somebody asked as whom steps act.
@@ -98,7 +100,8 @@ impl Turns for Flaky {
         if Self::takes(&self.conflicting) {
             return Ok(vec![Committed::Conflict; turns.len()]);
         }
-        self.memory.commit(turns).await
+        let answer = self.memory.commit(turns).await;
+        if Self::takes(&self.losing) { Err(locked()) } else { answer }
     }
 
     async fn waiting_for(

@@ -19,6 +19,8 @@ pub use check::{Catalog, Checked, HandlerSpec, check};
 pub use document::SCHEMA_VERSION;
 pub use finding::{Finding, FindingCode, Severity};
 
+/// Largest document, in bytes of JSON.
+pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 /// Most nodes of a graph.
 pub const MAX_NODES: usize = 500;
 /// Most edges of a graph.

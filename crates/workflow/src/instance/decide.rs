@@ -7,11 +7,11 @@ use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::{Map, Value as Json};
 
 use super::command::command;
-use super::turn::{MAX_JSON_DEPTH, Turn, fits as kept, json_bytes, nests_deeper_than};
+use super::turn::{Turn, fits as kept};
 use super::{
     Actor, Command, Failure, InstanceId, Life, Limits, Plan, Refusal, State, Subject, Token, waiting,
 };
-use crate::{Chance, Graph, Outcome, is_event_key};
+use crate::{Chance, Graph, MAX_JSON_DEPTH, Outcome, is_event_key, json_bytes, nests_deeper_than};
 
 /// A request to start an instance.
 #[derive(Debug, Clone, PartialEq)]

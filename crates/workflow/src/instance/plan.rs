@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::{Activity, Actor, Failure, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind};
+use super::{
+    Activity, Actor, Failure, InstanceId, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind,
+};
 use crate::{NodeId, Outcome};
 
 /// A turn, complete. A store performs all of it in one transaction, or nothing.
@@ -158,6 +160,13 @@ pub struct StepKey {
     pub visit: u32,
     /// The attempt, from 1.
     pub attempt: u16,
+}
+
+impl StepKey {
+    /// `wf:{ulid}:{node}:{visit}`: the same for every attempt of a visit, and for no other.
+    pub fn idempotency_key(&self, instance: &InstanceId) -> String {
+        format!("wf:{instance}:{}:{}", self.node, self.visit)
+    }
 }
 
 /// What becomes of a step run's row.

@@ -10,8 +10,8 @@ use super::{
     Step, StepChange, StepEnded, StepKey, StepMove, StepSeen, Write, waiting,
 };
 use crate::{
-    Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, Node, NodeIndex, NodeKind, Outcome, Scope,
-    TIMEOUT,
+    Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, MAX_JSON_DEPTH, Node, NodeIndex, NodeKind,
+    Outcome, Scope, TIMEOUT, json_bytes, nests_deeper_than,
 };
 
 /// What is at least between two turns of an instance.
@@ -262,14 +262,14 @@ impl<'a> Turn<'a> {
         if let Opening::Ended(ended) = &opening {
             self.note(&node.id.to_string(), ended);
         }
+        let key = self.key(attempt);
         let change = StepChange::Open {
             node_type: node.node_type.clone(),
-            idempotency_key: format!("wf:{}:{}:{}", self.state.id, node.id, attempt.visit),
+            idempotency_key: key.idempotency_key(&self.state.id),
             input: attempt.input.clone(),
             resume: attempt.resume.clone(),
             opening,
         };
-        let key = self.key(attempt);
         self.write(Write::Step { key, change });
     }
 
@@ -443,9 +443,6 @@ pub(super) fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
     StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
 }
 
-/// Deepest nesting of a value that rows keep. Stores read more than this.
-pub(super) const MAX_JSON_DEPTH: usize = 64;
-
 /// Whether a value can be kept, or the failure that it is.
 pub(super) fn fits(json: &Json, most: usize, code: &'static str) -> Result<(), Failure> {
     if nests_deeper_than(json, MAX_JSON_DEPTH) {
@@ -457,35 +454,4 @@ pub(super) fn fits(json: &Json, most: usize, code: &'static str) -> Result<(), F
         return Err(Failure::fatal(code, &format!("it has {bytes} bytes of JSON; {most} are the most")));
     }
     Ok(())
-}
-
-pub(super) fn nests_deeper_than(json: &Json, most: usize) -> bool {
-    let Some(most) = most.checked_sub(1) else { return matches!(json, Json::Array(_) | Json::Object(_)) };
-    match json {
-        Json::Array(items) => items.iter().any(|item| nests_deeper_than(item, most)),
-        Json::Object(properties) => properties.values().any(|item| nests_deeper_than(item, most)),
-        _ => false,
-    }
-}
-
-/// How long a value's JSON is.
-pub(super) fn json_bytes(json: &Json) -> usize {
-    /// Counts and throws away.
-    struct Count(usize);
-
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut count = Count(0);
-    // Neither the writer nor a JSON value can fail.
-    let _ = serde_json::to_writer(&mut count, json);
-    count.0
 }
