@@ -6,6 +6,7 @@ mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::Flaky;
 use heddle_engine::{
@@ -16,6 +17,7 @@ use heddle_workflow::{Actor, Command, InstanceId, Life, SCHEMA_VERSION, Status, 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 /// An engine on a store that fails as told, on a clock that is moved by hand.
 struct World {
@@ -108,20 +110,38 @@ fn counting(calls: &Arc<AtomicU32>) -> Registry {
     })
 }
 
-/// A handler whose first call waits until it is told to go on; calls after it don't.
-fn stalling() -> (Registry, Arc<Notify>) {
-    let (go, calls) = (Arc::new(Notify::new()), Arc::new(AtomicU32::new(0)));
-    let waits = Arc::clone(&go);
+/// A handler whose first calls each wait until they are told to go on; calls after them don't.
+fn stalling(calls: usize) -> (Registry, Vec<Arc<Notify>>) {
+    let go: Vec<Arc<Notify>> = (0..calls).map(|_| Arc::default()).collect();
+    let (waits, calls) = (go.clone(), Arc::new(AtomicU32::new(0)));
     let registry = Registry::new().action("work", move |_: Value, _| {
-        let (go, call) = (Arc::clone(&waits), calls.fetch_add(1, Ordering::SeqCst) + 1);
+        let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let go = waits.get(call as usize - 1).cloned();
         async move {
-            if call == 1 {
+            if let Some(go) = go {
                 go.notified().await;
             }
             Ok(Flow::Done(call))
         }
     });
     (registry, go)
+}
+
+/// A step that is in hand.
+struct Working(JoinHandle<Result<usize, EngineError>>);
+
+impl Working {
+    async fn on(engine: &Arc<Engine>) -> Self {
+        let engine = Arc::clone(engine);
+        let working = tokio::spawn(async move { engine.work_once(1).await });
+        tokio::task::yield_now().await;
+        Self(working)
+    }
+
+    /// Comes back when it is out of hand, however that went.
+    async fn end(self) {
+        tokio::time::timeout(Duration::from_secs(10), self.0).await.expect("it ends").unwrap().unwrap();
+    }
 }
 
 /// proves W19. Wrong elsewhere: a signal and the wait that it is for commit without a row in common, and each misses
@@ -143,41 +163,41 @@ async fn a_signal_between_the_plan_to_wait_and_its_commit_is_not_lost() {
 /// the holder with what it did before. Here the same node has both claims, and only the second one's word counts.
 #[tokio::test]
 async fn a_claim_that_was_taken_again_by_the_same_node_is_another_claim() {
-    let (registry, go) = stalling();
+    let (registry, go) = stalling(2);
     let world = World::new(registry);
     let id = world.start(&chain(vec![action("a")])).await;
-    let engine = Arc::clone(&world.engine);
-    let first = tokio::spawn(async move { engine.work_once(1).await });
-    tokio::task::yield_now().await;
+    let first = Working::on(&world.engine).await;
     world.flaky.deaf.store(true, Ordering::SeqCst);
     world.pass(SignedDuration::from_secs(31)).await;
     assert_eq!(world.engine.wake_once().await.unwrap(), 1);
-    assert_eq!(world.engine.work_once(1).await.unwrap(), 1);
-    let ended = world.flaky.rows(&id);
+    let second = Working::on(&world.engine).await;
+    let held = world.flaky.rows(&id);
+    assert_eq!(
+        world.attempts(&id),
+        [("a:1".to_owned(), StepStatus::Lost), ("a:2".to_owned(), StepStatus::Running)]
+    );
+    go[0].notify_one();
+    first.end().await;
+    assert_eq!(world.flaky.rows(&id), held, "the first claim's word changes nothing");
+    go[1].notify_one();
+    second.end().await;
     assert_eq!(output(&world.life(&id).await), &json!(2));
-    go.notify_one();
-    first.await.unwrap().unwrap();
-    assert_eq!(world.flaky.rows(&id), ended, "the first claim's word changes nothing");
-    let attempts = [("a:1".to_owned(), StepStatus::Lost), ("a:2".to_owned(), StepStatus::Completed)];
-    assert_eq!(world.attempts(&id), attempts);
 }
 
 /// proves W16. The same, but the first claim's heartbeat gets through again: it says that nothing is held any longer,
 /// and the call is dropped.
 #[tokio::test]
 async fn a_heartbeat_knows_its_own_claim_alone() {
-    let (registry, _go) = stalling();
+    let (registry, _go) = stalling(1);
     let world = World::new(registry);
     let id = world.start(&chain(vec![action("a")])).await;
-    let engine = Arc::clone(&world.engine);
-    let first = tokio::spawn(async move { engine.work_once(1).await });
-    tokio::task::yield_now().await;
+    let first = Working::on(&world.engine).await;
     world.flaky.deaf.store(true, Ordering::SeqCst);
     world.pass(SignedDuration::from_secs(31)).await;
     world.engine.wake_once().await.unwrap();
     world.flaky.deaf.store(false, Ordering::SeqCst);
     world.pass(SignedDuration::from_secs(11)).await;
-    first.await.unwrap().unwrap();
+    first.end().await;
     assert_eq!(world.life(&id).await.status(), Status::Running, "and the step is there for whoever comes");
     world.engine.work_once(1).await.unwrap();
     assert_eq!(output(&world.life(&id).await), &json!(2));
@@ -260,21 +280,18 @@ async fn a_lost_answer_costs_a_moment() {
 /// again after a lease of seconds, and a step that takes longer than that is kept alive.
 #[tokio::test]
 async fn a_crash_costs_seconds() {
-    let (registry, go) = stalling();
+    let (registry, _go) = stalling(1);
     let world = World::new(registry);
     let lease = Config::default().lease;
     assert!(lease <= SignedDuration::from_secs(30));
     let id = world.start(&chain(vec![action("a")])).await;
-    let dead = tokio::spawn({
-        let engine = Arc::clone(&world.engine);
-        async move { engine.work_once(1).await }
-    });
+    let dead = Working::on(&world.engine).await;
     // As long as its node lives it is prolonged, however long it takes.
     for _ in 0..20 {
         world.pass(SignedDuration::from_secs(10)).await;
         assert_eq!(world.engine.wake_once().await.unwrap(), 0);
     }
-    dead.abort();
+    dead.0.abort();
     let died = world.clock.now();
     while world.engine.wake_once().await.unwrap() == 0 {
         world.later(SignedDuration::from_millis(250));
@@ -282,7 +299,6 @@ async fn a_crash_costs_seconds() {
     assert!(world.clock.now().duration_since(died) <= lease);
     world.engine.work_once(1).await.unwrap();
     assert_eq!(output(&world.life(&id).await), &json!(2));
-    drop(go);
 }
 
 fn napping() -> Value {
@@ -437,15 +453,13 @@ async fn a_cancelled_run_is_never_a_success() {
     assert_eq!(world.life(&id).await.status(), Status::Cancelled);
     assert_eq!(world.attempts(&id), [("a:1".to_owned(), StepStatus::Cancelled)]);
 
-    let (registry, go) = stalling();
+    let (registry, go) = stalling(1);
     let world = World::new(registry);
     let id = world.start(&chain(vec![action("a")])).await;
-    let engine = Arc::clone(&world.engine);
-    let working = tokio::spawn(async move { engine.work_once(1).await });
-    tokio::task::yield_now().await;
+    let working = Working::on(&world.engine).await;
     world.engine.command(&id, Command::Cancel, Actor::System, None).await.unwrap();
-    go.notify_one();
-    working.await.unwrap().unwrap();
+    go[0].notify_one();
+    working.end().await;
     assert_eq!(world.life(&id).await.status(), Status::Cancelled);
 }
 
