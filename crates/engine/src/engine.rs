@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    Committed, Key, Loaded, Morph, NewInstance, NewVersion, Probe, Turn, Version, WorkflowStore, owner_scope,
+    Committed, Key, Loaded, Morph, NewInstance, Probe, Turn, WorkflowStore, owner_scope,
 };
 use heddle_workflow::{
-    Actor, Catalog, Checked, Command, Event, Finding, Graph, InstanceId, Limits, Plan, Refusal, Start, State,
-    Subject, check, checksum, decide, restore, start, stored,
+    Actor, Catalog, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check,
+    check_payload, check_record, check_text, decide, is_event_key, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use crate::draw::{instance_id, token};
 use crate::handler::digest;
+use crate::publish::check_definition;
 use crate::run::Running;
 use crate::work::following;
-use crate::{Clock, Draw, EngineError, Registry};
+use crate::{Act, Clock, Draw, EngineError, Permission, Registry};
 
 /// How often a turn is decided again when others were faster.
 const TRIES: usize = 16;
@@ -26,6 +27,8 @@ const TRIES: usize = 16;
 const MAX_GRAPHS: usize = 256;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
+/// Longest idempotency key of a start, in characters. Rows keep its digest alone.
+const MAX_IDEMPOTENCY_CHARS: usize = 255;
 
 /// What an engine does how often.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +103,8 @@ pub struct Engine {
     pub(crate) config: Config,
     /// What it has while it works.
     pub(crate) running: Mutex<Option<Arc<Running>>>,
+    /// `None`: everything is permitted.
+    pub(crate) permission: Option<Arc<dyn Permission>>,
     graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
 }
 
@@ -119,8 +124,16 @@ impl Engine {
             draw,
             config,
             running: Mutex::default(),
+            permission: None,
             graphs: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// With a host's word on who may do what (W22).
+    #[must_use]
+    pub fn with_permission(mut self, permission: Arc<dyn Permission>) -> Self {
+        self.permission = Some(permission);
+        self
     }
 
     /// Now, as the rows keep times.
@@ -128,29 +141,17 @@ impl Engine {
         stored(self.clock.now())
     }
 
-    /// Checks a document and publishes it as the definition's current version. Gives the version and what there is to
-    /// say of its graph.
-    pub async fn publish(&self, key: &str, document: &Json) -> Result<(Version, Vec<Finding>), EngineError> {
-        let Checked { graph, findings } = check(document, &self.registry.catalog());
-        let Some(graph) = graph else { return Err(EngineError::Invalid(findings)) };
-        let version = NewVersion {
-            owner: None,
-            key: key.to_owned(),
-            name: key.to_owned(),
-            document: document.clone(),
-            trigger: (graph.trigger().name().to_owned(), graph.trigger().key().map(str::to_owned)),
-            actor_mode: graph.settings().actor_mode,
-            checksum: checksum(document).map_err(EngineError::Checksum)?,
-            publisher: None,
-            expected_checksum: None,
-        };
-        let published = self.store.publishing.publish(&version, self.now()).await;
-        Ok((published.map_err(EngineError::Publish)?, findings))
-    }
-
     /// Starts an instance of a definition's current version. With an idempotency key that has been seen, gives the
     /// first instance's id.
     pub async fn start(&self, request: Request) -> Result<InstanceId, EngineError> {
+        check_definition(&request.key)?;
+        request.owner.as_ref().map_or(Ok(()), |owner| check_record(&owner.kind, &owner.id))?;
+        if let Some(key) = &request.idempotency_key {
+            check_text("an idempotency key", key, MAX_IDEMPOTENCY_CHARS)?;
+        }
+        let by = request.starter.clone().map_or(Actor::System, Actor::from);
+        by.check()?;
+        self.permit(&by, Act::Start { owner: request.owner.as_ref(), definition: &request.key }).await?;
         let scope = owner_scope(request.owner.as_ref());
         let current = self.store.publishing.current_key(&scope, &request.key).await?;
         let (version, definition) = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
@@ -158,8 +159,6 @@ impl Engine {
         let now = self.now();
         let bad = || EngineError::BadVersion(version.0.clone());
         let id = instance_id(self.draw.as_ref(), now).ok_or_else(bad)?;
-        let by =
-            request.starter.clone().map_or(Actor::System, |Morph { kind, id }| Actor::Named { kind, id });
         let asked =
             Start { id: id.clone(), trigger: request.trigger, subject: request.subject, depth: 0, by };
         let mut plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
@@ -175,6 +174,7 @@ impl Engine {
             actor_mode: graph.settings().actor_mode,
             starter: request.starter,
             idempotency,
+            rate: graph.settings().start_rate,
         };
         let hand = self.hand();
         let claim = token(self.draw.as_ref(), now);
@@ -189,6 +189,7 @@ impl Engine {
                 Ok(id)
             }
             Committed::Existing(first) => Ok(first),
+            Committed::Limited { again_at } => Err(EngineError::Refused(Refusal::StartRate { again_at })),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
     }
@@ -201,17 +202,30 @@ impl Engine {
         by: Actor,
         expected: Option<u32>,
     ) -> Result<State, EngineError> {
+        by.check()?;
+        self.permit(&by, Act::Command { instance: id, name: command.name() }).await?;
         self.turn(id, &Event::Command { command, by, expected }).await
     }
 
     /// Sends an instance a signal, which is kept until something waits for it.
-    pub async fn signal(&self, id: &InstanceId, key: &str, payload: Json) -> Result<State, EngineError> {
+    pub async fn signal(
+        &self,
+        id: &InstanceId,
+        key: &str,
+        payload: Json,
+        by: Actor,
+    ) -> Result<State, EngineError> {
         let command = Command::Signal { key: key.to_owned(), payload };
-        self.command(id, command, Actor::System, None).await
+        self.command(id, command, by, None).await
     }
 
     /// Publishes an event to every instance that waits for it; how many took it.
-    pub async fn emit(&self, key: &str, payload: &Json) -> Result<usize, EngineError> {
+    pub async fn emit(&self, key: &str, payload: &Json, by: &Actor) -> Result<usize, EngineError> {
+        if !is_event_key(key) {
+            return Err(EngineError::Refused(Refusal::BadKey));
+        }
+        check_payload(&self.config.limits, payload).map_err(EngineError::Refused)?;
+        self.permit(by, Act::Emit { event: key }).await?;
         let mut taken = 0;
         let mut after = None;
         loop {

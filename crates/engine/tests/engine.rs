@@ -111,8 +111,8 @@ async fn a_handler_can_wait() {
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.settle().await.unwrap();
     assert_eq!(harness.engine().state(&id).await.unwrap().life.status(), Status::Waiting);
-    assert_eq!(harness.engine().emit("answer", &json!(7)).await.unwrap(), 1);
-    assert_eq!(harness.engine().emit("answer", &json!(8)).await.unwrap(), 0);
+    assert_eq!(harness.engine().emit("answer", &json!(7), &Actor::System).await.unwrap(), 1);
+    assert_eq!(harness.engine().emit("answer", &json!(8), &Actor::System).await.unwrap(), 0);
     assert_eq!(output(&harness.finish(&id).await.unwrap().life), &json!(7));
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.advance(SignedDuration::from_hours(719)).await.unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
+    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
     Publishing, Turn, Turns, Version, Watch, Work,
 };
 use heddle_workflow::{InstanceId, Token};
@@ -151,6 +151,10 @@ impl Work for Faulty {
 
 #[async_trait]
 impl Effects for Faulty {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        self.call(self.world.memory.actors(instance)).await
+    }
+
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         self.call(self.world.memory.effect(instance, digest)).await
     }

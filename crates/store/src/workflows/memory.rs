@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use heddle_workflow::{
-    InstanceId, Lease, Plan, Rows, SignalId, StepRow, StepStatus, Token, WaitRecord, WaitStatus, Waits,
+    InstanceId, Lease, Plan, Rows, SignalId, StartRate, StepRow, StepStatus, Token, WaitRecord, WaitStatus,
+    Waits,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use super::probes::LocalProbes;
 use super::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewInstance, NewVersion, Probe, Probes,
-    PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
+    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, Morph, NewInstance, NewVersion, Probe,
+    Probes, PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
 };
 use crate::StoreError;
 
@@ -29,6 +30,8 @@ struct Tables {
     /// The current version of each definition, by owner's scope and key.
     current: BTreeMap<(String, String), Key>,
     versions: BTreeMap<Key, Version>,
+    /// Who published each version.
+    publishers: BTreeMap<Key, Option<Morph>>,
     instances: BTreeMap<InstanceId, Instance>,
     /// Start keys that have been seen, and until when they count.
     starts: BTreeMap<String, (InstanceId, Timestamp)>,
@@ -39,7 +42,8 @@ struct Tables {
 
 struct Instance {
     new: NewInstance,
-    rows: Rows,
+    created_at: Timestamp,
+    rows: Arc<Rows>,
     /// When its leases and waits were last handed out, each as it was then.
     handed_out: BTreeMap<Overdue, Timestamp>,
 }
@@ -51,8 +55,8 @@ impl WorkflowMemory {
     }
 
     /// Every instance's rows, for tests that look at all of them.
-    pub fn everything(&self) -> Vec<Rows> {
-        self.tables().instances.values().map(|instance| instance.rows.clone()).collect()
+    pub fn everything(&self) -> Vec<Arc<Rows>> {
+        self.tables().instances.values().map(|instance| Arc::clone(&instance.rows)).collect()
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -85,29 +89,48 @@ impl Tables {
         if let Some((first, _)) = first.filter(|(_, until)| *until > plan.at) {
             return Committed::Existing(first.clone());
         }
+        if let Some(again_at) = new.rate.and_then(|rate| self.again_at(&new.definition, rate, plan.at)) {
+            return Committed::Limited { again_at };
+        }
         let id = plan.state.id.clone();
         let rows = Rows::created(plan, name);
         let (Ok(rows), false) = (rows, self.instances.contains_key(&id)) else { return Committed::Conflict };
         if let Some((digest, until)) = &new.idempotency {
             self.starts.insert(digest.clone(), (id.clone(), *until));
         }
-        self.instances.insert(id, Instance { new, rows, handed_out: BTreeMap::new() });
+        let rows = Arc::new(rows);
+        self.instances.insert(id, Instance { new, created_at: plan.at, rows, handed_out: BTreeMap::new() });
         Committed::Done
     }
 
     fn turn(&mut self, plan: &Plan, name: impl FnMut() -> SignalId) -> Committed {
         let Some(instance) = self.instances.get_mut(&plan.state.id) else { return Committed::Conflict };
-        match instance.rows.apply(plan, name) {
-            Ok(()) => Committed::Done,
+        match instance.rows.after(plan, name) {
+            Ok(rows) => {
+                instance.rows = Arc::new(rows);
+                Committed::Done
+            }
             Err(_) => Committed::Conflict,
         }
     }
 
+    /// When another instance of a definition may start; `None`: now.
+    fn again_at(&self, definition: &Key, rate: StartRate, now: Timestamp) -> Option<Timestamp> {
+        let since = rate.since(now);
+        let made = self.instances.values().filter(|instance| instance.new.definition == *definition);
+        let mut counted: Vec<_> =
+            made.map(|instance| instance.created_at).filter(|created_at| *created_at > since).collect();
+        counted.sort_unstable();
+        let last = usize::try_from(rate.count).ok()?.checked_sub(1)?;
+        counted.iter().rev().nth(last).map(|created_at| rate.again_at(*created_at))
+    }
+
     fn held(&mut self, claim: &ClaimRef) -> Option<&mut StepRow> {
-        let steps = &mut self.instances.get_mut(&claim.instance)?.rows.steps;
-        steps.iter_mut().find(|step| {
+        let instance = self.instances.get_mut(&claim.instance)?;
+        let place = instance.rows.steps.iter().position(|step| {
             step.key == claim.step && step.claim.as_ref().is_some_and(|(token, _)| *token == claim.token)
-        })
+        })?;
+        Arc::make_mut(&mut instance.rows).steps.get_mut(place)
     }
 }
 
@@ -136,6 +159,7 @@ impl Publishing for WorkflowMemory {
             checksum: version.checksum.clone(),
             actor_mode: version.actor_mode,
         };
+        tables.publishers.insert(published.id.clone(), version.publisher.clone());
         tables.versions.insert(published.id.clone(), published.clone());
         tables.current.insert(place, published.id.clone());
         Ok(published)
@@ -165,7 +189,7 @@ impl Turns for WorkflowMemory {
         let tables = self.tables();
         let loaded = |instance: &Instance| Loaded {
             version: instance.new.version.clone(),
-            rows: instance.rows.clone(),
+            rows: instance.rows.as_ref().clone(),
         };
         Ok(ids.iter().map(|id| Ok(tables.instances.get(id).map(loaded))).collect())
     }
@@ -219,7 +243,7 @@ impl Work for WorkflowMemory {
         let mut claimed = Vec::new();
         for ((_, id, place), token) in queued.into_iter().zip(tokens) {
             let Some(instance) = tables.instances.get_mut(&id) else { continue };
-            let step = &mut instance.rows.steps[place];
+            let step = &mut Arc::make_mut(&mut instance.rows).steps[place];
             step.hold(&Lease { token: token.clone(), until, since: now });
             claimed.push(Claimed {
                 claim: ClaimRef { instance: id, step: step.key.clone(), token: token.clone() },
@@ -323,6 +347,17 @@ fn overdue(id: &InstanceId, rows: &Rows, now: Timestamp) -> Vec<(usize, Overdue)
 
 #[async_trait]
 impl Effects for WorkflowMemory {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        let tables = self.tables();
+        let Some(Instance { new, .. }) = tables.instances.get(instance) else { return Ok(None) };
+        Ok(Some(Actors {
+            mode: new.actor_mode,
+            starter: new.starter.clone(),
+            owner: new.owner.clone(),
+            publisher: tables.publishers.get(&new.version).cloned().flatten(),
+        }))
+    }
+
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         Ok(self.tables().effects.get(&(instance.clone(), digest.to_owned())).cloned())
     }

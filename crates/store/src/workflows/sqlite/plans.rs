@@ -62,6 +62,8 @@ fn statements() -> Vec<(&'static str, &'static [&'static str])> {
         (versions::GET, &["PRIMARY KEY"]),
         (versions::LAST_NUMBER, &["wver_number_unique"]),
         (instances::GET, &["sqlite_autoindex_workflow_instances_1"]),
+        (instances::LAST_START, &["winst_rate_idx"]),
+        (instances::ACTORS, &["sqlite_autoindex_workflow_instances_1"]),
         (instances::TURN, &["sqlite_autoindex_workflow_instances_1"]),
         (step_runs::OF_INSTANCE, &["wstep_attempt_unique"]),
         (step_runs::MOVE, &["wstep_attempt_unique"]),
