@@ -1,15 +1,15 @@
 //! The engine, and what its callers ask of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use heddle_store::StoreError;
 use heddle_store::workflows::{
     Committed, Key, Loaded, Morph, NewInstance, Probe, Turn, WorkflowStore, owner_scope,
 };
 use heddle_workflow::{
-    Actor, Catalog, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check,
-    check_payload, check_record, check_text, decide, is_event_key, restore, start, stored,
+    Actor, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check_payload,
+    check_record, check_text, decide, is_event_key, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
@@ -19,12 +19,10 @@ use crate::handler::digest;
 use crate::publish::check_definition;
 use crate::run::Running;
 use crate::work::following;
-use crate::{Act, Clock, Draw, EngineError, Permission, Registry};
+use crate::{Act, Clock, Draw, EngineError, Graphs, Permission, Registry};
 
 /// How often a turn is decided again when others were faster.
 const TRIES: usize = 16;
-/// How many graphs are kept ready.
-const MAX_GRAPHS: usize = 256;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
 /// Longest idempotency key of a start, in characters. Rows keep its digest alone.
@@ -105,7 +103,8 @@ pub struct Engine {
     pub(crate) running: Mutex<Option<Arc<Running>>>,
     /// `None`: everything is permitted.
     pub(crate) permission: Option<Arc<dyn Permission>>,
-    graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
+    pub(crate) graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
+    pub(crate) checked: Arc<Graphs>,
 }
 
 impl Engine {
@@ -126,6 +125,7 @@ impl Engine {
             running: Mutex::default(),
             permission: None,
             graphs: Mutex::new(BTreeMap::new()),
+            checked: Arc::default(),
         }
     }
 
@@ -133,6 +133,13 @@ impl Engine {
     #[must_use]
     pub fn with_permission(mut self, permission: Arc<dyn Permission>) -> Self {
         self.permission = Some(permission);
+        self
+    }
+
+    /// Sharing what other nodes of this process have checked.
+    #[must_use]
+    pub fn with_graphs(mut self, graphs: Arc<Graphs>) -> Self {
+        self.checked = graphs;
         self
     }
 
@@ -265,24 +272,6 @@ impl Engine {
                 () = self.clock.sleep(self.config.poll) => {}
             }
         }
-    }
-
-    /// The graph of a version, read and checked once.
-    pub(crate) async fn graph(&self, version: &Key) -> Result<Arc<Graph>, EngineError> {
-        let known = self.graphs.lock().unwrap_or_else(PoisonError::into_inner).get(version).cloned();
-        if let Some(graph) = known {
-            return Ok(graph);
-        }
-        let bad = || EngineError::BadVersion(version.0.clone());
-        let row = self.store.publishing.version(version).await?.ok_or_else(bad)?;
-        // What was published was sound; which handlers there are now is for each step to find out.
-        let graph = Arc::new(check(&row.document, &Catalog::open()).graph.ok_or_else(bad)?);
-        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
-        if graphs.len() >= MAX_GRAPHS {
-            graphs.clear();
-        }
-        graphs.insert(version.clone(), Arc::clone(&graph));
-        Ok(graph)
     }
 
     pub(crate) async fn load(&self, id: &InstanceId) -> Result<(Arc<Graph>, State), EngineError> {

@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Poller, Poll, Waker};
 
-use heddle_engine::{Clock, Config, Context, Draw, Engine, Flow, Registry, Resume, SeededDraw, StepError};
+use heddle_engine::{
+    Clock, Config, Context, Draw, Engine, Flow, Graphs, Registry, Resume, SeededDraw, StepError,
+};
 use heddle_store::workflows::{Work, WorkflowMemory, WorkflowStore};
 use heddle_workflow::{InstanceId, Limits, SCHEMA_VERSION};
 use jiff::{SignedDuration, Timestamp};
@@ -47,6 +49,8 @@ struct World {
     calls: AtomicU64,
     /// How often each effect was run, by its idempotency key.
     effects: Mutex<BTreeMap<String, u32>>,
+    /// One document for all seeds: who reads its row again needn't check it again.
+    graphs: Arc<Graphs>,
     /// The instance of each start key, for whoever asked.
     started: Mutex<BTreeMap<usize, InstanceId>>,
     /// What those outside were told.
@@ -182,7 +186,8 @@ fn engine(world: &Arc<World>, node: &Arc<Node>, off: SignedDuration) -> Engine {
     let clock = Arc::new(Skewed { world: Arc::clone(world), off });
     let limits = Limits { lost_leases: 1_000, ..Limits::default() };
     let config = Config { lease: SignedDuration::from_secs(6), limits, wake_batch: 4, ..Config::default() };
-    Engine::new(store, registry(world), clock, Arc::new(Shared(Arc::clone(world))), config)
+    let draw = Arc::new(Shared(Arc::clone(world)));
+    Engine::new(store, registry(world), clock, draw, config).with_graphs(Arc::clone(&world.graphs))
 }
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -200,7 +205,7 @@ fn node(world: &Arc<World>, node: &Arc<Node>, off: SignedDuration) -> Task {
     })
 }
 
-fn simulate(seed: u64) {
+fn simulate(seed: u64, graphs: &Arc<Graphs>) {
     let world = Arc::new(World {
         draw: SeededDraw::new(seed),
         memory: Arc::new(WorkflowMemory::new()),
@@ -208,6 +213,7 @@ fn simulate(seed: u64) {
         storm: Mutex::new(false),
         calls: AtomicU64::new(0),
         effects: Mutex::default(),
+        graphs: Arc::clone(graphs),
         started: Mutex::default(),
         known: Mutex::default(),
     });
@@ -275,7 +281,7 @@ fn nothing_is_lost_and_nothing_happens_twice() {
         (None, count) => 0..count.unwrap_or(150),
     };
     // Seeds have nothing to do with one another: as many at a time as there are processors.
-    let next = AtomicU64::new(seeds.start);
+    let (next, graphs) = (AtomicU64::new(seeds.start), Arc::new(Graphs::default()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -285,7 +291,8 @@ fn nothing_is_lost_and_nothing_happens_twice() {
                     if !seeds.contains(&seed) {
                         break;
                     }
-                    let went_well = std::panic::catch_unwind(AssertUnwindSafe(|| simulate(seed))).is_ok();
+                    let went_well =
+                        std::panic::catch_unwind(AssertUnwindSafe(|| simulate(seed, &graphs))).is_ok();
                     if !went_well {
                         // The others needn't go on.
                         next.store(seeds.end, Ordering::Relaxed);
