@@ -240,7 +240,8 @@ async fn turns(store: &WorkflowStore, version: &Version) {
     // One that can't be written spoils no other either.
     let mut unfit = starting(version, &id(116), None, at(2));
     unfit.new.as_mut().unwrap().starter = Some(Morph { kind: "user".to_owned(), id: "nobody".to_owned() });
-    let batch = vec![starting(version, &id(115), None, at(2)), unfit, starting(version, &id(117), None, at(2))];
+    let batch =
+        vec![starting(version, &id(115), None, at(2)), unfit, starting(version, &id(117), None, at(2))];
     let answers = store.turns.commit(batch).await.unwrap();
     assert!(matches!(answers[..], [Ok(Committed::Done), _, Ok(Committed::Done)]));
     // In memory any key fits.
