@@ -36,24 +36,24 @@ impl Asked<'_> {
 }
 
 /// A row to be written.
-struct RowOf<'a, T> {
+struct RowOf<T> {
     /// Its turn, by place.
     turn: usize,
     at: SystemTime,
+    /// Its key, where it is new and the database makes none.
     id: Option<String>,
     what: T,
-    key: Option<&'a StepKey>,
 }
 
 /// Rows that may be written kind by kind, in the order of the fields.
 #[derive(Default)]
 struct Stage<'a> {
-    changes: Vec<RowOf<'a, ChangeWait<'a>>>,
-    used: Vec<RowOf<'a, &'a str>>,
-    moves: Vec<RowOf<'a, MoveStep<'a>>>,
-    opened: Vec<RowOf<'a, Box<StepRow>>>,
-    added: Vec<RowOf<'a, AddWait<'a>>>,
-    closed: Vec<RowOf<'a, ()>>,
+    changes: Vec<RowOf<ChangeWait<'a>>>,
+    used: Vec<RowOf<&'a str>>,
+    moves: Vec<RowOf<MoveStep<'a>>>,
+    opened: Vec<RowOf<Box<StepRow>>>,
+    added: Vec<RowOf<AddWait<'a>>>,
+    closed: Vec<RowOf<()>>,
 }
 
 /// Turns of different instances, and what they write.
@@ -93,15 +93,15 @@ impl<'a> Batch<'a> {
             let stage = &mut self.stages[stage];
             match change {
                 Change::ChangeWait(what) => {
-                    stage.changes.push(RowOf { turn, at, id, key: Some(what.key), what });
+                    stage.changes.push(RowOf { turn, at, id, what });
                 }
                 Change::UseSignal(signal) => {
-                    stage.used.push(RowOf { turn, at, id, key: None, what: signal.as_str() });
+                    stage.used.push(RowOf { turn, at, id, what: signal.as_str() });
                 }
-                Change::Move(what) => stage.moves.push(RowOf { turn, at, id, key: Some(what.key), what }),
-                Change::Open(what) => stage.opened.push(RowOf { turn, at, id, key: None, what }),
-                Change::AddWait(what) => stage.added.push(RowOf { turn, at, id, key: Some(what.key), what }),
-                Change::CloseWaits => stage.closed.push(RowOf { turn, at, id, key: None, what: () }),
+                Change::Move(what) => stage.moves.push(RowOf { turn, at, id, what }),
+                Change::Open(what) => stage.opened.push(RowOf { turn, at, id, what }),
+                Change::AddWait(what) => stage.added.push(RowOf { turn, at, id, what }),
+                Change::CloseWaits => stage.closed.push(RowOf { turn, at, id, what: () }),
             }
         }
     }
@@ -198,11 +198,7 @@ where
     Box::new(rows.iter().map(column).collect::<Vec<C>>())
 }
 
-fn asked<'a, T>(
-    statement: &'static str,
-    rows: &[RowOf<'_, T>],
-    columns: Vec<Column<'a>>,
-) -> Option<Asked<'a>> {
+fn asked<'a, T>(statement: &'static str, rows: &[RowOf<T>], columns: Vec<Column<'a>>) -> Option<Asked<'a>> {
     let mut expected = BTreeMap::new();
     for row in rows {
         *expected.entry(row.turn).or_insert(0) += 1;
@@ -211,13 +207,16 @@ fn asked<'a, T>(
 }
 
 /// The columns that name rows' steps: instance, node, visit, attempt.
-fn steps<'a, T>(rows: &[RowOf<'a, T>], instances: &'a [String]) -> [Column<'a>; 4] {
-    let key = |row: &RowOf<'a, T>| row.key;
+fn steps<'a, T>(
+    rows: &[RowOf<T>],
+    instances: &'a [String],
+    key: impl Fn(&T) -> &'a StepKey,
+) -> [Column<'a>; 4] {
     [
         each(rows, |row| instances[row.turn].as_str()),
-        each(rows, |row| key(row).map(|key| key.node.as_str())),
-        each(rows, |row| key(row).map(|key| i64::from(key.visit))),
-        each(rows, |row| key(row).map(|key| i64::from(key.attempt))),
+        each(rows, |row| key(&row.what).node.as_str()),
+        each(rows, |row| i64::from(key(&row.what).visit)),
+        each(rows, |row| i64::from(key(&row.what).attempt)),
     ]
 }
 
@@ -228,7 +227,7 @@ fn some_time(at: Option<Timestamp>) -> Option<SystemTime> {
 impl Stage<'_> {
     fn changed<'a>(&'a self, instances: &'a [String]) -> Option<Asked<'a>> {
         let rows = &self.changes;
-        let [instance, node, visit, attempt] = steps(rows, instances);
+        let [instance, node, visit, attempt] = steps(rows, instances, |what| what.key);
         let columns = vec![
             instance,
             node,
@@ -255,7 +254,7 @@ impl Stage<'_> {
 
     fn moved<'a>(&'a self, instances: &'a [String]) -> Option<Asked<'a>> {
         let rows = &self.moves;
-        let [instance, node, visit, attempt] = steps(rows, instances);
+        let [instance, node, visit, attempt] = steps(rows, instances, |what| what.key);
         let columns = vec![
             instance,
             node,
@@ -307,7 +306,7 @@ impl Stage<'_> {
 
     fn added<'a>(&'a self, instances: &'a [String]) -> Option<Asked<'a>> {
         let rows = &self.added;
-        let [instance, node, visit, attempt] = steps(rows, instances);
+        let [instance, node, visit, attempt] = steps(rows, instances, |what| what.key);
         let columns = vec![
             each(rows, |row| row.id.clone()),
             instance,
