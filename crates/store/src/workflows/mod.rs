@@ -1,8 +1,8 @@
 //! The rows of the workflow engine: eight tables, on any of the adapters (W1).
 //!
 //! Traits are narrow, one for each kind of caller: [`Publishing`] for whoever keeps definitions, [`Turns`] for
-//! whoever moves instances, [`Work`] for whoever looks for something to do, [`Effects`] for handlers. A
-//! [`WorkflowStore`] is the four together. [`WorkflowSqlite`] keeps them in a file, [`WorkflowMemory`] in memory, for tests and
+//! whoever moves instances, [`Work`] for whoever looks for something to do, [`Effects`] for handlers, [`Reading`] for
+//! people. A [`WorkflowStore`] is the five together. [`WorkflowSqlite`] keeps them in a file, [`WorkflowMemory`] in memory, for tests and
 //! simulation; one conformance suite runs on both.
 //!
 //! A turn is one commit, and many turns may share one: [`Turns::commit`] takes a batch, in which each turn is done
@@ -10,12 +10,14 @@
 
 mod keys;
 mod memory;
+mod reading;
 mod schema;
 mod sql;
 mod sqlite;
 mod traits;
 
 pub use memory::WorkflowMemory;
+pub use reading::*;
 pub use schema::*;
 pub use sqlite::WorkflowSqlite;
 pub use traits::*;

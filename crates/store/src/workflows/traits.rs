@@ -7,6 +7,10 @@ use heddle_workflow::{ActorMode, InstanceId, Plan, Rows, StepKey, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
+use super::{
+    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, OverlayCount, Page, Payloads,
+    TimelineCursor, TimelineEntry, VersionSummary,
+};
 use crate::StoreError;
 
 /// A row's primary key, of whichever type the installation has (W2), as text.
@@ -37,9 +41,11 @@ pub trait Turns: Send + Sync {
     /// error means that nobody knows about any of them.
     async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError>;
 
-    /// Up to `limit` instances that wait for an event, in the order of their ids, from after `after` on.
+    /// Up to `limit` of an owner's instances that wait for an event, in the order of their ids, from after `after` on.
+    /// An owner's events are nobody else's; `None`: the whole application's own.
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
@@ -94,6 +100,65 @@ pub trait Effects: Send + Sync {
     ) -> Result<Json, StoreError>;
 }
 
+/// What people look at. Pages have up to `limit` items. An owner is never left out by mistake: where one is asked for,
+/// nothing of another's is given.
+#[async_trait]
+pub trait Reading: Send + Sync {
+    /// An owner's definitions in the order of their keys, from after the key `after` on.
+    async fn definitions(
+        &self,
+        owner_scope: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<DefinitionSummary, String>, StoreError>;
+
+    /// One of them, by its key.
+    async fn definition(&self, owner_scope: &str, key: &str)
+    -> Result<Option<DefinitionSummary>, StoreError>;
+
+    /// A definition's versions, newest first, those with numbers less than `before`.
+    async fn versions(
+        &self,
+        definition: &Key,
+        before: Option<u32>,
+        limit: u16,
+    ) -> Result<Page<VersionSummary, u32>, StoreError>;
+
+    /// One of them, by its number.
+    async fn numbered(&self, definition: &Key, number: u32) -> Result<Option<VersionSummary>, StoreError> {
+        let page = self.versions(definition, Some(number.saturating_add(1)), 1).await?;
+        Ok(page.items.into_iter().find(|version| version.number == number))
+    }
+
+    /// Instances, newest first, along `winst_rate_idx` of the definition or of every one of the owner's. No more than
+    /// [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
+    async fn instances(
+        &self,
+        filter: &InstanceFilter,
+        after: Option<&InstanceCursor>,
+        limit: u16,
+    ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError>;
+
+    /// One instance, whoever it belongs to: the caller looks at its owner.
+    async fn instance(&self, id: &InstanceId) -> Result<Option<InstanceSummary>, StoreError>;
+
+    /// What one instance carries.
+    async fn payloads(&self, id: &InstanceId) -> Result<Option<Payloads>, StoreError>;
+
+    /// Where the live instances of a version stand, in the order of nodes and statuses: one query over
+    /// `winst_overlay_idx` (W29).
+    async fn overlay(&self, version: &Key) -> Result<Vec<OverlayCount>, StoreError>;
+
+    /// What has happened to an instance, in order, from after `after` on (W31). Of an instance that is not there
+    /// nothing has.
+    async fn timeline(
+        &self,
+        id: &InstanceId,
+        after: Option<&TimelineCursor>,
+        limit: u16,
+    ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError>;
+}
+
 /// The rows by caller, cheap to clone.
 #[derive(Clone)]
 pub struct WorkflowStore {
@@ -105,12 +170,20 @@ pub struct WorkflowStore {
     pub work: Arc<dyn Work>,
     /// For handlers.
     pub effects: Arc<dyn Effects>,
+    /// For people.
+    pub reading: Arc<dyn Reading>,
 }
 
 impl WorkflowStore {
-    /// All four from one adapter.
-    pub fn of<T: Publishing + Turns + Work + Effects + 'static>(adapter: Arc<T>) -> Self {
-        Self { publishing: adapter.clone(), turns: adapter.clone(), work: adapter.clone(), effects: adapter }
+    /// All five from one adapter.
+    pub fn of<T: Publishing + Turns + Work + Effects + Reading + 'static>(adapter: Arc<T>) -> Self {
+        Self {
+            publishing: adapter.clone(),
+            turns: adapter.clone(),
+            work: adapter.clone(),
+            effects: adapter.clone(),
+            reading: adapter,
+        }
     }
 }
 

@@ -8,8 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heddle_store::workflows::{
-    KeyType, KeyTypes, Morph, NewVersion, Schema, TableNames, WorkflowMemory, WorkflowSqlite, WorkflowStore,
+    InstanceFilter, KeyType, KeyTypes, MOST_LOOKED_AT, Morph, NewVersion, Schema, TableNames, WorkflowMemory,
+    WorkflowSqlite, WorkflowStore,
 };
+use heddle_workflow::Status;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use suite::{at, version};
@@ -125,6 +127,46 @@ async fn queries_have_their_index() {
             .collect::<Result<_, _>>()
             .unwrap();
         assert!(plan[0].contains(index), "{query}: {plan:?}");
+    }
+}
+
+/// proves W29: a list that finds nothing among very many says so a piece at a time.
+#[tokio::test]
+async fn a_list_looks_at_so_many_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path(), Schema::default());
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(0)).await.unwrap();
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    let columns = "definition_id, version_id, status, actor_mode, created_at";
+    let more = MOST_LOOKED_AT + 5;
+    rows.execute_batch(&format!(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {more}) \
+         INSERT INTO workflow_instances (ulid, updated_at, {columns}) \
+         SELECT '01ARZ3NDEKTSV4RRFG' || printf('%08d', n), created_at, {columns} FROM n, workflow_instances"
+    ))
+    .unwrap();
+    rows.execute("UPDATE workflow_instances SET status = 'paused' WHERE id = 1", []).unwrap();
+    let filter = InstanceFilter { statuses: [Status::Paused].into(), ..InstanceFilter::of(None) };
+    let first = store.reading.instances(&filter, None, 10).await.unwrap();
+    assert_eq!((first.items.len(), first.next.is_some()), (0, true));
+    let second = store.reading.instances(&filter, first.next.as_ref(), 10).await.unwrap();
+    assert_eq!((second.items[0].id.clone(), second.next), (suite::id(1), None));
+}
+
+/// proves W2: a key is written one way, whichever database keeps it.
+#[test]
+fn keys_are_known_by_their_type() {
+    for (key_type, text, is_one) in [
+        (KeyType::Bigint, "-7", true),
+        (KeyType::Bigint, "007", false),
+        (KeyType::Bigint, "ann", false),
+        (KeyType::Uuid, "0192f0c1-2b3c-7d4e-8f90-a1b2c3d4e5f6", true),
+        (KeyType::Uuid, "0192F0C1-2B3C-7D4E-8F90-A1B2C3D4E5F6", false),
+        (KeyType::Ulid, "01ARZ3NDEKTSV4RRFFQ69G5FAV", true),
+        (KeyType::Ulid, "7", false),
+    ] {
+        assert_eq!(key_type.takes(text), is_one, "{key_type} {text}");
     }
 }
 

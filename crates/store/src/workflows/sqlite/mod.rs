@@ -4,6 +4,7 @@
 mod codec;
 mod connections;
 mod publishing;
+mod reading;
 mod turns;
 mod work;
 
