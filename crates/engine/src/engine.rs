@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use heddle_store::workflows::{
-    Committed, Key, Loaded, Morph, NewInstance, NewVersion, Turn, Version, WorkflowStore, owner_scope,
+    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, NewVersion, Reading, Turn, Version,
+    WorkflowStore, owner_scope,
 };
 use heddle_workflow::{
     Actor, Catalog, Checked, Command, Event, Finding, Graph, InstanceId, Limits, Plan, Refusal, Start, State,
@@ -92,6 +93,46 @@ impl Request {
     }
 }
 
+/// A document to be published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Publication {
+    /// The definition's key.
+    pub key: String,
+    /// Whose definition it is.
+    pub owner: Option<Morph>,
+    /// What the definition is called, where this makes it; its key, where nobody says.
+    pub name: Option<String>,
+    /// The graph.
+    pub document: Json,
+    /// Who publishes it.
+    pub publisher: Option<Morph>,
+    /// The checksum that the current version must have, empty for none; `None`: whatever it is.
+    pub expected_checksum: Option<String>,
+}
+
+impl Publication {
+    /// A document of the application's own.
+    pub fn new(key: &str, document: Json) -> Self {
+        Self {
+            key: key.to_owned(),
+            owner: None,
+            name: None,
+            document,
+            publisher: None,
+            expected_checksum: None,
+        }
+    }
+}
+
+/// What came of a request to start an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The instance.
+    pub id: InstanceId,
+    /// Whether it is this request's own, and not an earlier one's with the same idempotency key.
+    pub is_new: bool,
+}
+
 /// One engine node. Any number of them may work on one store, in one process or in many.
 pub struct Engine {
     pub(crate) store: WorkflowStore,
@@ -133,21 +174,38 @@ impl Engine {
         stored(self.clock.now())
     }
 
+    /// What people look at.
+    pub fn reading(&self) -> &dyn Reading {
+        self.store.reading.as_ref()
+    }
+
+    /// Checks a document against the handlers that there are.
+    pub fn check(&self, document: &Json) -> Checked {
+        check(document, &self.registry.catalog())
+    }
+
+    /// A version's document.
+    pub async fn document(&self, version: &Key) -> Result<Arc<Json>, EngineError> {
+        let row = self.store.publishing.version(version).await?;
+        row.map(|row| row.document).ok_or_else(|| EngineError::BadVersion(version.0.clone()))
+    }
+
     /// Checks a document and publishes it as the definition's current version. Gives the version and what there is to
     /// say of its graph.
-    pub async fn publish(&self, key: &str, document: &Json) -> Result<(Version, Vec<Finding>), EngineError> {
-        let Checked { graph, findings } = check(document, &self.registry.catalog());
+    pub async fn publish(&self, publication: Publication) -> Result<(Version, Vec<Finding>), EngineError> {
+        let Publication { key, owner, name, document, publisher, expected_checksum } = publication;
+        let Checked { graph, findings } = self.check(&document);
         let Some(graph) = graph else { return Err(EngineError::Invalid(findings)) };
         let version = NewVersion {
-            owner: None,
-            key: key.to_owned(),
-            name: key.to_owned(),
-            document: document.clone(),
+            owner,
+            name: name.unwrap_or_else(|| key.clone()),
+            key,
+            checksum: checksum(&document).map_err(EngineError::Checksum)?,
+            document,
             trigger: (graph.trigger().name().to_owned(), graph.trigger().key().map(str::to_owned)),
             actor_mode: graph.settings().actor_mode,
-            checksum: checksum(document).map_err(EngineError::Checksum)?,
-            publisher: None,
-            expected_checksum: None,
+            publisher,
+            expected_checksum,
         };
         let published = self.store.publishing.publish(&version, self.now()).await;
         Ok((published.map_err(EngineError::Publish)?, findings))
@@ -156,6 +214,11 @@ impl Engine {
     /// Starts an instance of a definition's current version. With an idempotency key that has been seen, gives the
     /// first instance's id.
     pub async fn start(&self, request: Request) -> Result<InstanceId, EngineError> {
+        self.begin(request).await.map(|started| started.id)
+    }
+
+    /// The same, and says whether it was the first.
+    pub async fn begin(&self, request: Request) -> Result<Started, EngineError> {
         let scope = owner_scope(request.owner.as_ref());
         let current = self.store.publishing.current(&scope, &request.key).await?;
         let version = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
@@ -182,8 +245,8 @@ impl Engine {
             idempotency,
         };
         match self.commit(Turn { new: Some(new), plan }).await? {
-            Committed::Done => Ok(id),
-            Committed::Existing(first) => Ok(first),
+            Committed::Done => Ok(Started { id, is_new: true }),
+            Committed::Existing(first) => Ok(Started { id: first, is_new: false }),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
     }
@@ -205,12 +268,13 @@ impl Engine {
         self.command(id, command, Actor::System, None).await
     }
 
-    /// Publishes an event to every instance that waits for it; how many took it.
-    pub async fn emit(&self, key: &str, payload: &Json) -> Result<usize, EngineError> {
+    /// Publishes an owner's event to every instance of the same owner that waits for it; how many took it. Nobody
+    /// else's instances hear of it.
+    pub async fn emit(&self, owner: Option<&Morph>, key: &str, payload: &Json) -> Result<usize, EngineError> {
         let mut taken = 0;
         let mut after = None;
         loop {
-            let waiting = self.store.turns.waiting_for(key, after.as_ref(), EVENT_BATCH).await?;
+            let waiting = self.store.turns.waiting_for(owner, key, after.as_ref(), EVENT_BATCH).await?;
             for id in &waiting {
                 let event = Event::Published { key: key.to_owned(), payload: payload.clone() };
                 match self.turn(id, &event).await {
@@ -234,11 +298,18 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its state.
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
+        self.ended(id).await?;
+        self.state(id).await
+    }
+
+    /// Waits until an instance is over, and gives its summary.
+    pub async fn ended(&self, id: &InstanceId) -> Result<InstanceSummary, EngineError> {
         let mut ended = self.ended.subscribe();
         loop {
-            let state = self.state(id).await?;
-            if state.life.status().is_ended() {
-                return Ok(state);
+            let summary = self.store.reading.instance(id).await?;
+            let summary = summary.ok_or_else(|| EngineError::NoInstance(id.clone()))?;
+            if summary.status.is_ended() {
+                return Ok(summary);
             }
             // Another node may have ended it, of which nobody tells this one.
             let mut patience = self.clock.sleep(self.config.poll);

@@ -20,7 +20,7 @@ mod work;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use draw::{Draw, SeededDraw, SystemDraw, ulid};
-pub use engine::{Config, Engine, Request};
+pub use engine::{Config, Engine, Publication, Request, Started};
 pub use error::EngineError;
 pub use handler::{Context, Flow, Registry, Resume, StepError};
 pub use harness::Harness;

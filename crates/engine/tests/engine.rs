@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use heddle_engine::{
-    Clock, Config, Context, Engine, EngineError, Flow, Harness, Registry, Request, Resume, StepError,
-    SystemClock, SystemDraw,
+    Clock, Config, Context, Engine, EngineError, Flow, Harness, Publication, Registry, Request, Resume,
+    StepError, SystemClock, SystemDraw,
 };
-use heddle_store::workflows::{Schema, WorkflowMemory, WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{Morph, Schema, WorkflowMemory, WorkflowSqlite, WorkflowStore};
 use heddle_workflow::{Actor, Command, Life, SCHEMA_VERSION, Status};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -109,8 +109,8 @@ async fn a_handler_can_wait() {
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.settle().await.unwrap();
     assert_eq!(harness.engine().state(&id).await.unwrap().life.status(), Status::Waiting);
-    assert_eq!(harness.engine().emit("answer", &json!(7)).await.unwrap(), 1);
-    assert_eq!(harness.engine().emit("answer", &json!(8)).await.unwrap(), 0);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(7)).await.unwrap(), 1);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(8)).await.unwrap(), 0);
     assert_eq!(output(&harness.finish(&id).await.unwrap().life), &json!(7));
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.advance(SignedDuration::from_hours(719)).await.unwrap();
@@ -143,7 +143,7 @@ async fn once_is_once() {
 #[tokio::test]
 async fn a_start_key_gives_the_first_instance() {
     let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
-    harness.engine().publish("test", &chain(&["a"])).await.unwrap();
+    harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
     let request =
         |key: &str| Request { idempotency_key: Some(key.to_owned()), ..Request::new("test", Value::Null) };
     let first = harness.engine().start(request("k")).await.unwrap();
@@ -157,14 +157,55 @@ async fn a_start_key_gives_the_first_instance() {
 #[tokio::test]
 async fn publishing_checks() {
     let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
-    let error = harness.engine().publish("test", &chain(&["b"])).await.unwrap_err();
+    let error = harness.engine().publish(Publication::new("test", chain(&["b"]))).await.unwrap_err();
     assert!(matches!(error, EngineError::Invalid(findings) if findings[0].code.name() == "unknown_handler"));
-    let (first, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();
-    let (again, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();
-    let (second, _) = harness.engine().publish("test", &chain(&["a", "a"])).await.unwrap();
+    let (first, _) = harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
+    let (again, _) = harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
+    let (second, _) = harness.engine().publish(Publication::new("test", chain(&["a", "a"]))).await.unwrap();
     assert_eq!((first.number, again.number, second.number), (1, 1, 2));
     let missing = harness.engine().start(Request::new("nothing", Value::Null)).await.unwrap_err();
     assert!(matches!(missing, EngineError::NoDefinition(_)));
+}
+
+/// proves W15, W22: an owner's event reaches the owner's instances and nobody else's, and who publishes and who starts
+/// is in the rows.
+#[tokio::test]
+async fn owners_are_apart() {
+    let wait = json!({"schema_version": SCHEMA_VERSION,
+        "nodes": [{"id": "start", "type": "trigger"}, {"id": "end", "type": "end"},
+            {"id": "wait", "type": "wait_event", "config": {"event": "go", "timeout": "1h"}}],
+        "edges": [{"from": "start", "to": "wait"}, {"from": "wait", "outcome": "event", "to": "end"},
+            {"from": "wait", "outcome": "timeout", "to": "end"}]});
+    let harness = Harness::new(Registry::new());
+    let engine = harness.engine();
+    let morph = |kind: &str, id: &str| Some(Morph { kind: kind.to_owned(), id: id.to_owned() });
+    let mut ids = Vec::new();
+    for owner in [morph("team", "1"), morph("team", "2"), None] {
+        let publication = Publication {
+            owner: owner.clone(),
+            name: Some("Waits".to_owned()),
+            publisher: morph("user", "7"),
+            expected_checksum: Some(String::new()),
+            ..Publication::new("test", wait.clone())
+        };
+        let (version, _) = engine.publish(publication.clone()).await.unwrap();
+        let again = engine.publish(publication).await.unwrap_err();
+        assert!(matches!(again, EngineError::Publish(_)), "there is one by now");
+        let row = engine.reading().numbered(&version.definition, 1).await.unwrap().unwrap();
+        assert_eq!(row.publisher, morph("user", "7"));
+        let request = Request { owner, starter: morph("user", "8"), ..Request::new("test", Value::Null) };
+        ids.push(engine.start(request).await.unwrap());
+    }
+    assert_eq!(engine.emit(morph("team", "2").as_ref(), "go", &json!(1)).await.unwrap(), 1);
+    let mut statuses = Vec::new();
+    for id in &ids {
+        let row = engine.reading().instance(id).await.unwrap().unwrap();
+        assert_eq!(row.starter, morph("user", "8"));
+        statuses.push(row.status);
+    }
+    assert_eq!(statuses, [Status::Waiting, Status::Completed, Status::Waiting]);
+    assert_eq!(engine.emit(None, "go", &json!(1)).await.unwrap(), 1);
+    assert_eq!(engine.ended(&ids[2]).await.unwrap().status, Status::Completed);
 }
 
 /// proves W17, W23: two nodes on one store, real time, many instances; every one ends, and commands reach them.
@@ -204,7 +245,7 @@ async fn side_by_side(stores: [WorkflowStore; 2]) {
             tokio::spawn(Arc::clone(node).run(async move { drop(stopped.recv().await) }))
         })
         .collect();
-    nodes[0].publish("test", &chain(&["step"; 5])).await.unwrap();
+    nodes[0].publish(Publication::new("test", chain(&["step"; 5]))).await.unwrap();
     let mut ids = Vec::new();
     for n in 0..100 {
         ids.push(nodes[n % 2].start(Request::new("test", json!(n))).await.unwrap());

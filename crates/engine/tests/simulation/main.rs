@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as Poller, Poll, Waker};
 
 use heddle_engine::{
-    Clock, Config, Context, Draw, Engine, Flow, Registry, Request, Resume, SeededDraw, StepError,
+    Clock, Config, Context, Draw, Engine, Flow, Publication, Registry, Request, Resume, SeededDraw, StepError,
 };
 use heddle_store::workflows::{Work, WorkflowMemory, WorkflowStore};
 use heddle_workflow::{Actor, Command, InstanceId, Limits, SCHEMA_VERSION};
@@ -227,7 +227,7 @@ fn client(world: &Arc<World>, started: &Arc<Mutex<Vec<InstanceId>>>) -> Task {
                 let _ = engine.command(&id, Command::Resume, Actor::System, None).await;
             }
             if world.chance(500) {
-                let _ = engine.emit("answer", &json!(7)).await;
+                let _ = engine.emit(None, "answer", &json!(7)).await;
             }
         }
         std::future::pending::<()>().await;
@@ -250,7 +250,7 @@ fn simulate(seed: u64) {
     let mut poller = Poller::from_waker(Waker::noop());
     let publishing = engine(&world, &nodes[0], SignedDuration::ZERO);
     let document = document();
-    let mut published = std::pin::pin!(publishing.publish("test", &document));
+    let mut published = std::pin::pin!(publishing.publish(Publication::new("test", document.clone())));
     while published.as_mut().poll(&mut poller).is_pending() {}
     *world.storm.lock().unwrap() = true;
 
