@@ -245,8 +245,8 @@ pub(crate) enum InstanceStatusName {
 pub(crate) struct StartInstance {
     /// The workflow's key; its current version is run.
     pub(crate) key: String,
-    /// What the instance is given: any JSON, `trigger` in its expressions.
-    #[serde(default)]
+    /// What the instance is given: any JSON, `trigger` in its expressions; an empty object, where nobody says.
+    #[serde(default = "nothing")]
     pub(crate) trigger: Value,
     /// What it is about.
     pub(crate) subject: Option<SubjectBody>,
@@ -257,6 +257,10 @@ pub(crate) struct StartInstance {
     #[serde(flatten)]
     #[schema(ignore)]
     pub(crate) unknown: Unknown,
+}
+
+fn nothing() -> Value {
+    Value::Object(serde_json::Map::new())
 }
 
 /// What an instance is about.
