@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::{get, post, put};
 use heddle_exchange::Exchange;
 use heddle_store::Store;
+use heddle_workflow::InstanceId;
 use tokio::sync::{Notify, Semaphore, watch};
 use tracing::Instrument as _;
 
@@ -120,8 +121,9 @@ pub(crate) fn router(app: App) -> Router {
 /// What every request has around it: a span, and headers that hold for every answer.
 async fn around(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    // The route and not the path, which may hold what is nobody's business; handlers fill in the run.
-    let span = tracing::info_span!("request", method = %request.method(), route, run = tracing::field::Empty);
+    // The route and not the path, which may hold what is nobody's business; handlers fill in the run or instance.
+    let none = tracing::field::Empty;
+    let span = tracing::info_span!("request", method = %request.method(), route, run = none, instance = none);
     let mut response = async {
         let response = next.run(request).await;
         tracing::debug!(status = response.status().as_u16(), "answered");
@@ -138,4 +140,9 @@ async fn around(request: Request, next: Next) -> Response {
 /// Notes in the request's span which run it is about.
 pub(crate) fn about(run: impl std::fmt::Display) {
     tracing::Span::current().record("run", tracing::field::display(run));
+}
+
+/// Notes in the request's span which instance it is about.
+pub(crate) fn about_instance(id: &InstanceId) {
+    tracing::Span::current().record("instance", tracing::field::display(id));
 }

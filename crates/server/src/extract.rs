@@ -216,7 +216,7 @@ impl FromRequestParts<App> for InstancePath {
         let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, app).await;
         let id = path.ok().and_then(|Path(segments)| InstanceId::parse(segments.get("id")?));
         let id = id.ok_or_else(Problem::no_such_instance)?;
-        crate::app::about(&id);
+        crate::app::about_instance(&id);
         Ok(Self(id))
     }
 }

@@ -16,7 +16,7 @@ use super::views::{
     TimelineView,
 };
 use super::{Tenant, instance_cursor, limit, read_instance_cursor, read_timeline_cursor, timeline_cursor};
-use crate::app::{App, about};
+use crate::app::{App, about_instance};
 use crate::auth::Caller;
 use crate::extract::{ExactJson, InstancePath, QueryFields, unknown_fields};
 use crate::problem::{Problem, ProblemBody};
@@ -67,7 +67,7 @@ pub(crate) async fn start(
         ..Request::new(&body.key, body.trigger)
     };
     let started = tenant.engine.begin(request).await?;
-    about(&started.id);
+    about_instance(&started.id);
     let instance = tenant.instance(&started.id).await?;
     if started.is_new {
         tracing::info!(key = instance.definition, "instance started");
