@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use heddle_store::workflows::{
-    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, NewVersion, Reading, Turn, Version,
-    WorkflowStore, owner_scope,
+    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, Reading, Turn, WorkflowStore, owner_scope,
 };
 use heddle_workflow::{
-    Actor, Catalog, Checked, Command, Event, Finding, Graph, InstanceId, Limits, Plan, Refusal, Start, State,
-    Subject, check, checksum, decide, restore, start, stored,
+    Actor, Catalog, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check,
+    decide, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
@@ -93,37 +92,6 @@ impl Request {
     }
 }
 
-/// A document to be published.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Publication {
-    /// The definition's key.
-    pub key: String,
-    /// Whose definition it is.
-    pub owner: Option<Morph>,
-    /// What the definition is called, where this makes it; its key, where nobody says.
-    pub name: Option<String>,
-    /// The graph.
-    pub document: Json,
-    /// Who publishes it.
-    pub publisher: Option<Morph>,
-    /// The checksum that the current version must have, empty for none; `None`: whatever it is.
-    pub expected_checksum: Option<String>,
-}
-
-impl Publication {
-    /// A document of the application's own.
-    pub fn new(key: &str, document: Json) -> Self {
-        Self {
-            key: key.to_owned(),
-            owner: None,
-            name: None,
-            document,
-            publisher: None,
-            expected_checksum: None,
-        }
-    }
-}
-
 /// What came of a request to start an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started {
@@ -179,36 +147,10 @@ impl Engine {
         self.store.reading.as_ref()
     }
 
-    /// Checks a document against the handlers that there are.
-    pub fn check(&self, document: &Json) -> Checked {
-        check(document, &self.registry.catalog())
-    }
-
     /// A version's document.
     pub async fn document(&self, version: &Key) -> Result<Arc<Json>, EngineError> {
         let row = self.store.publishing.version(version).await?;
         row.map(|row| row.document).ok_or_else(|| EngineError::BadVersion(version.0.clone()))
-    }
-
-    /// Checks a document and publishes it as the definition's current version. Gives the version and what there is to
-    /// say of its graph.
-    pub async fn publish(&self, publication: Publication) -> Result<(Version, Vec<Finding>), EngineError> {
-        let Publication { key, owner, name, document, publisher, expected_checksum } = publication;
-        let Checked { graph, findings } = self.check(&document);
-        let Some(graph) = graph else { return Err(EngineError::Invalid(findings)) };
-        let version = NewVersion {
-            owner,
-            name: name.unwrap_or_else(|| key.clone()),
-            key,
-            checksum: checksum(&document).map_err(EngineError::Checksum)?,
-            document,
-            trigger: (graph.trigger().name().to_owned(), graph.trigger().key().map(str::to_owned)),
-            actor_mode: graph.settings().actor_mode,
-            publisher,
-            expected_checksum,
-        };
-        let published = self.store.publishing.publish(&version, self.now()).await;
-        Ok((published.map_err(EngineError::Publish)?, findings))
     }
 
     /// Starts an instance of a definition's current version. With an idempotency key that has been seen, gives the

@@ -7,7 +7,7 @@ use heddle_workflow::{InstanceId, State};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
-use crate::{Clock, Config, Engine, EngineError, Publication, Registry, Request, SeededDraw, VirtualClock};
+use crate::{Clock, Config, Engine, EngineError, Registry, Request, SeededDraw, VirtualClock};
 
 /// How often it looks for more before it says that something never comes to rest.
 const MAX_ROUNDS: usize = 100_000;
@@ -43,7 +43,7 @@ impl Harness {
 
     /// Publishes a definition and starts an instance of it.
     pub async fn start(&self, document: &Json, trigger: Json) -> Result<InstanceId, EngineError> {
-        self.engine.publish(Publication::new("test", document.clone())).await?;
+        self.engine.publish("test", document).await?;
         self.engine.start(Request::new("test", trigger)).await
     }
 

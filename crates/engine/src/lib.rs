@@ -14,13 +14,15 @@ mod engine;
 mod error;
 mod handler;
 mod harness;
+mod publish;
 mod run;
 mod wake;
 mod work;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use draw::{Draw, SeededDraw, SystemDraw, ulid};
-pub use engine::{Config, Engine, Publication, Request, Started};
+pub use engine::{Config, Engine, Request, Started};
 pub use error::EngineError;
 pub use handler::{Context, Flow, Registry, Resume, StepError};
 pub use harness::Harness;
+pub use publish::Publication;

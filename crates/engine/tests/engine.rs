@@ -143,7 +143,7 @@ async fn once_is_once() {
 #[tokio::test]
 async fn a_start_key_gives_the_first_instance() {
     let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
-    harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
+    harness.engine().publish("test", &chain(&["a"])).await.unwrap();
     let request =
         |key: &str| Request { idempotency_key: Some(key.to_owned()), ..Request::new("test", Value::Null) };
     let first = harness.engine().start(request("k")).await.unwrap();
@@ -157,11 +157,11 @@ async fn a_start_key_gives_the_first_instance() {
 #[tokio::test]
 async fn publishing_checks() {
     let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
-    let error = harness.engine().publish(Publication::new("test", chain(&["b"]))).await.unwrap_err();
+    let error = harness.engine().publish("test", &chain(&["b"])).await.unwrap_err();
     assert!(matches!(error, EngineError::Invalid(findings) if findings[0].code.name() == "unknown_handler"));
-    let (first, _) = harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
-    let (again, _) = harness.engine().publish(Publication::new("test", chain(&["a"]))).await.unwrap();
-    let (second, _) = harness.engine().publish(Publication::new("test", chain(&["a", "a"]))).await.unwrap();
+    let (first, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();
+    let (again, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();
+    let (second, _) = harness.engine().publish("test", &chain(&["a", "a"])).await.unwrap();
     assert_eq!((first.number, again.number, second.number), (1, 1, 2));
     let missing = harness.engine().start(Request::new("nothing", Value::Null)).await.unwrap_err();
     assert!(matches!(missing, EngineError::NoDefinition(_)));
@@ -183,13 +183,13 @@ async fn owners_are_apart() {
     for owner in [morph("team", "1"), morph("team", "2"), None] {
         let publication = Publication {
             owner: owner.clone(),
-            name: Some("Waits".to_owned()),
+            name: "Waits".to_owned(),
             publisher: morph("user", "7"),
             expected_checksum: Some(String::new()),
-            ..Publication::new("test", wait.clone())
+            ..Publication::new("test", &wait)
         };
-        let (version, _) = engine.publish(publication.clone()).await.unwrap();
-        let again = engine.publish(publication).await.unwrap_err();
+        let (version, _) = engine.publish_as(publication.clone()).await.unwrap();
+        let again = engine.publish_as(publication).await.unwrap_err();
         assert!(matches!(again, EngineError::Publish(_)), "there is one by now");
         let row = engine.reading().numbered(&version.definition, 1).await.unwrap().unwrap();
         assert_eq!(row.publisher, morph("user", "7"));
@@ -245,7 +245,7 @@ async fn side_by_side(stores: [WorkflowStore; 2]) {
             tokio::spawn(Arc::clone(node).run(async move { drop(stopped.recv().await) }))
         })
         .collect();
-    nodes[0].publish(Publication::new("test", chain(&["step"; 5]))).await.unwrap();
+    nodes[0].publish("test", &chain(&["step"; 5])).await.unwrap();
     let mut ids = Vec::new();
     for n in 0..100 {
         ids.push(nodes[n % 2].start(Request::new("test", json!(n))).await.unwrap());

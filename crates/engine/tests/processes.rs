@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use heddle_engine::{
-    Config, Context, Engine, Flow, Publication, Registry, Request, SeededDraw, StepError, SystemClock,
-    SystemDraw,
+    Config, Context, Engine, Flow, Registry, Request, SeededDraw, StepError, SystemClock, SystemDraw,
 };
 use heddle_store::workflows::{Schema, WorkflowSqlite, WorkflowStore};
 use heddle_workflow::{SCHEMA_VERSION, Status};
@@ -108,7 +107,7 @@ async fn killed_processes_lose_nothing() {
     WorkflowSqlite::install(&folder.path().join("workflows.sqlite"), &Schema::default()).unwrap();
     // This one only starts and looks; it works on nothing.
     let client = engine(folder.path());
-    client.publish(Publication::new("test", document())).await.unwrap();
+    client.publish("test", &document()).await.unwrap();
     let mut nodes: Vec<Process> = (0..NODES).map(|_| Process::start(folder.path())).collect();
     let mut ids = Vec::new();
     let seconds = std::env::var("HEDDLE_KILL_SECONDS").ok().map_or(4, |text| text.parse().expect("a number"));

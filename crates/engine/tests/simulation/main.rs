@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as Poller, Poll, Waker};
 
 use heddle_engine::{
-    Clock, Config, Context, Draw, Engine, Flow, Publication, Registry, Request, Resume, SeededDraw, StepError,
+    Clock, Config, Context, Draw, Engine, Flow, Registry, Request, Resume, SeededDraw, StepError,
 };
 use heddle_store::workflows::{Work, WorkflowMemory, WorkflowStore};
 use heddle_workflow::{Actor, Command, InstanceId, Limits, SCHEMA_VERSION};
@@ -250,7 +250,7 @@ fn simulate(seed: u64) {
     let mut poller = Poller::from_waker(Waker::noop());
     let publishing = engine(&world, &nodes[0], SignedDuration::ZERO);
     let document = document();
-    let mut published = std::pin::pin!(publishing.publish(Publication::new("test", document.clone())));
+    let mut published = std::pin::pin!(publishing.publish("test", &document));
     while published.as_mut().poll(&mut poller).is_pending() {}
     *world.storm.lock().unwrap() = true;
 

@@ -303,6 +303,17 @@ pub enum Happening {
         /// When it fired; when a kept signal found its wait.
         fired_at: Option<Timestamp>,
     },
+    /// A command that was let in (W31).
+    Command {
+        /// Which: `pause`, `signal` …
+        name: String,
+        /// Who gave it; `None`: the engine itself.
+        by: Option<Morph>,
+        /// The key of a signal.
+        event_key: Option<String>,
+        /// The outcome of a skip.
+        outcome: Option<String>,
+    },
 }
 
 /// The column `kind` of `workflow_waits`, for those who only look.

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heddle_store::workflows::{
-    InstanceFilter, KeyType, KeyTypes, MOST_LOOKED_AT, Morph, NewVersion, Schema, TableNames, WorkflowMemory,
-    WorkflowSqlite, WorkflowStore,
+    Happening, InstanceFilter, KeyType, KeyTypes, MOST_LOOKED_AT, Morph, NewVersion, Schema, TableNames,
+    WorkflowMemory, WorkflowSqlite, WorkflowStore,
 };
 use heddle_workflow::Status;
 use proptest::prelude::*;
@@ -152,6 +152,29 @@ async fn a_list_looks_at_so_many_and_no_more() {
     assert_eq!((first.items.len(), first.next.is_some()), (0, true));
     let second = store.reading.instances(&filter, first.next.as_ref(), 10).await.unwrap();
     assert_eq!((second.items[0].id.clone(), second.next), (suite::id(1), None));
+}
+
+/// proves W31: who did what is part of an instance's life, as its row says it.
+#[tokio::test]
+async fn commands_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path(), Schema::default());
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(0)).await.unwrap();
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    let by = r#"{"by": {"type": "user", "id": "7"}, "key": "reply"}"#;
+    rows.execute(
+        "INSERT INTO workflow_waits (instance_id, step_run_id, kind, event_key, payload, status, created_at, \
+         updated_at) SELECT instance_id, id, 'command', 'signal', ?1, 'fired', '2030-01-01T00:00:00.000000Z', '' \
+         FROM workflow_step_runs WHERE node_id = 'work'",
+        [by],
+    )
+    .unwrap();
+    let life = store.reading.timeline(&suite::id(1), None, 10).await.unwrap();
+    let by = Some(Morph { kind: "user".to_owned(), id: "7".to_owned() });
+    let (name, event_key) = ("signal".to_owned(), Some("reply".to_owned()));
+    let command = Happening::Command { name, by, event_key, outcome: None };
+    assert_eq!(life.items.last().unwrap().what, command);
 }
 
 /// proves W2: a key is written one way, whichever database keeps it.

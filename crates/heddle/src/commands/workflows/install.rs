@@ -43,7 +43,7 @@ impl Database {
 
 /// Publish the migration that makes the workflow tables.
 ///
-/// Writes DIR/YYYYMMDDHHMMSS_create_workflow_tables.sql, for whatever runs your migrations. Names of tables and types of
+/// Writes `DIR/YYYYMMDDHHMMSS_create_workflow_tables.sql`, for whatever runs your migrations. Names of tables and types of
 /// keys come from [workflows] in heddle.toml; they hold from then on.
 #[derive(Args)]
 pub struct Install {

@@ -78,10 +78,10 @@ fn row(entry: &Value, started: Option<Timestamp>, now: Timestamp) -> [String; 5]
     let after = time(entry, "at").zip(started).map(|(at, started)| at.duration_since(started));
     let after = format!("+{}", length(after.unwrap_or(SignedDuration::ZERO)));
     let kind = text(entry, "kind");
-    let mut node = text(entry, "node").to_owned();
-    if entry["visit"].as_u64().is_some_and(|visit| visit > 1) {
-        node.push_str(&format!(" #{}", entry["visit"]));
-    }
+    let node = match entry["visit"].as_u64() {
+        Some(visit) if visit > 1 => format!("{} #{visit}", text(entry, "node")),
+        _ => text(entry, "node").to_owned(),
+    };
     let event = text(entry, "event_key");
     let due = time(entry, "due_at").map(|at| relative(at, now));
     let is_open = matches!(text(entry, "status"), "pending" | "paused" | "queued");
@@ -102,15 +102,18 @@ fn row(entry: &Value, started: Option<Timestamp>, now: Timestamp) -> [String; 5]
             }
             text(entry, "node_type").to_owned()
         }
+        "command" => {
+            more.extend(by(&entry["by"]).strip_prefix(", ").map(str::to_owned));
+            more.extend(entry["outcome"].as_str().map(|outcome| format!("→ {outcome}")));
+            format!("{} {event}", text(entry, "command")).trim_end().to_owned()
+        }
         "signal" => format!("signal {event}, too early"),
         "deadline" => "time limit".to_owned(),
         "event" | "handler" if !event.is_empty() => format!("waits for {event}"),
         _ => "waits".to_owned(),
     };
     if is_open {
-        more.extend(
-            due.map(|due| if kind == "step" { format!("from {due}") } else { format!("until {due}") }),
-        );
+        more.extend(due);
     }
     [after, node, what, text(entry, "status").to_owned(), more.join(", ")]
 }
@@ -135,7 +138,9 @@ mod tests {
                 {"kind": "step", "at": "2030-01-01T00:01:00Z", "node": "review", "visit": 2, "attempt": 1,
                  "status": "waiting", "node_type": "wait_event"},
                 {"kind": "event", "at": "2030-01-01T00:01:00Z", "node": "review", "visit": 2, "attempt": 1,
-                 "status": "pending", "event_key": "review", "due_at": "2030-01-03T00:01:00Z"}]});
+                 "status": "pending", "event_key": "review", "due_at": "2030-01-03T00:01:00Z"},
+                {"kind": "command", "at": "2030-01-01T00:02:00Z", "node": "review", "visit": 2, "attempt": 1,
+                 "status": "done", "command": "pause", "by": {"type": "user", "id": "bo"}}]});
         let now = "2030-01-01T00:03:00Z".parse().unwrap();
         let text = describe(&instance, now);
         for line in [
@@ -144,7 +149,8 @@ mod tests {
             "subject  Page 7",
             "+0s     check      condition         failed   attempt 2, took 2s, expression: no n",
             "+1m 0s  review #2  wait_event        waiting",
-            "+1m 0s  review #2  waits for review  pending  until in 1d 23h",
+            "+1m 0s  review #2  waits for review  pending  in 1d 23h",
+            "+2m 0s  review #2  pause             done     by user bo",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -83,12 +83,12 @@ pub(crate) async fn publish(
     }
     let publication = Publication {
         owner: Some(tenant.owner.clone()),
-        name: body.name,
+        name: body.name.unwrap_or_else(|| key.clone()),
         publisher: Some(app.people.user(&caller.user)),
         expected_checksum: body.expected_checksum,
-        ..Publication::new(&key, body.document)
+        ..Publication::new(&key, &body.document)
     };
-    let (version, findings) = tenant.engine.publish(publication).await?;
+    let (version, findings) = tenant.engine.publish_as(publication).await?;
     tracing::info!(key, version = version.number, "workflow published");
     Ok(axum::Json(PublishedWorkflow {
         key,

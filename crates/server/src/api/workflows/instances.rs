@@ -167,7 +167,9 @@ pub(crate) async fn list(
     };
     let mut errors = Vec::new();
     let filter = tenant.filter(body, &mut errors);
-    errors.into_iter().for_each(|error| query.refuse(error));
+    for error in errors {
+        query.refuse(error);
+    }
     query.finish()?;
     let page = tenant.engine.reading().instances(&filter, after.as_ref(), limit).await?;
     Ok(axum::Json(InstancePage {
@@ -221,10 +223,11 @@ impl Tenant<'_> {
         let Ok(_place) = self.app.waiters.try_acquire() else { return Ok(None) };
         let mut stopped = self.app.stopped.clone();
         tokio::select! {
-            ended = timeout(wait, self.engine.ended(id)) => match ended {
-                Ok(ended) => return Ok(Some(ended?)),
-                Err(_) => {}
-            },
+            ended = timeout(wait, self.engine.ended(id)) => {
+                if let Ok(ended) = ended {
+                    return Ok(Some(ended?));
+                }
+            }
             _ = stopped.wait_for(|stopped| *stopped) => {}
         }
         self.instance(id).await.map(Some)
@@ -260,7 +263,7 @@ pub(crate) async fn timeline(
     tenant.instance(&id).await?;
     let page = tenant.engine.reading().timeline(&id, after.as_ref(), limit).await?;
     Ok(axum::Json(Timeline {
-        items: page.items.into_iter().map(TimelineView::from).collect(),
+        items: page.items.into_iter().map(|entry| TimelineView::of(entry, &app.people)).collect(),
         next_cursor: page.next.as_ref().map(timeline_cursor),
     }))
 }

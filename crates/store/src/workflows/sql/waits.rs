@@ -69,10 +69,11 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
          WHERE w.status = 'pending' AND w.event_key = ?1 AND i.ulid > ?2 AND i.owner_type IS ?4 \
          AND i.owner_id IS ?5 ORDER BY i.ulid LIMIT ?3";
 
-    /// An instance's for people, without what they carry. `?1` ulid, `?2` made then or later, `?3` whether all of that
+    /// An instance's for people, without what they carry, but for who gave a command. `?1` ulid, `?2` made then or later, `?3` whether all of that
     /// moment's, `?4` or else those after this id, `?5` limit.
     pub(in crate::workflows) const TIMELINE: &str = "SELECT w.id, s.node_id, s.visit, s.attempt, w.kind, w.event_key, \
-         w.due_at, w.status, w.fired_at, w.created_at FROM {waits} w INDEXED BY wwait_instance_idx \
+         w.due_at, w.status, w.fired_at, w.created_at, CASE WHEN w.kind = 'command' THEN w.payload END \
+         FROM {waits} w INDEXED BY wwait_instance_idx \
          CROSS JOIN {step_runs} s ON s.id = w.step_run_id \
          WHERE w.instance_id = (SELECT id FROM {instances} WHERE ulid = ?1) \
          AND (w.created_at > ?2 OR w.created_at = ?2 AND (?3 OR w.id > ?4)) ORDER BY w.created_at, w.id LIMIT ?5";

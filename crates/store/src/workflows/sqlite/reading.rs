@@ -8,6 +8,7 @@ use heddle_workflow::{ActorMode, Failure, InstanceId, Status, StepKey, StepStatu
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params};
+use serde_json::Value as Json;
 
 use super::codec::{Place, key_text, key_value};
 use super::turns::read::{all, instance_id};
@@ -25,6 +26,8 @@ use crate::workflows::{
     TimelineEntry, VersionSummary, WaitName, owner_scope,
 };
 
+/// The kind of a row that says who did what.
+const COMMAND: &str = "command";
 /// How many instances of a definition are read at a time.
 const CHUNK: u32 = 100;
 
@@ -483,6 +486,8 @@ struct RawWait {
     due_at: Option<String>,
     status: String,
     fired_at: Option<String>,
+    /// Of a command.
+    payload: Option<String>,
 }
 
 fn raw_wait(row: &Row<'_>) -> rusqlite::Result<RawEntry<RawWait>> {
@@ -492,6 +497,7 @@ fn raw_wait(row: &Row<'_>) -> rusqlite::Result<RawEntry<RawWait>> {
         due_at: row.get(6)?,
         status: row.get(7)?,
         fired_at: row.get(8)?,
+        payload: row.get(10)?,
     };
     let step = (row.get(1)?, row.get(2)?, row.get(3)?);
     Ok(RawEntry { id: row.get(0)?, step, created_at: row.get(9)?, what })
@@ -500,7 +506,18 @@ fn raw_wait(row: &Row<'_>) -> rusqlite::Result<RawEntry<RawWait>> {
 impl RawEntry<RawWait> {
     fn check(self, instance: &str) -> Result<TimelineEntry, StoreError> {
         let place = Place { table: "workflow_waits", id: instance.to_owned() };
-        self.entry(&place, |RawWait { kind, event_key, due_at, status, fired_at }| {
+        self.entry(&place, |RawWait { kind, event_key, due_at, status, fired_at, payload }| {
+            if kind == COMMAND {
+                let record = place.json("payload", payload)?.unwrap_or_default();
+                let part = |of: &Json, name: &str| of[name].as_str().map(str::to_owned);
+                let by = part(&record["by"], "type").zip(part(&record["by"], "id"));
+                return Ok(Happening::Command {
+                    name: place.needed("event_key", event_key)?,
+                    by: by.map(|(kind, id)| Morph { kind, id }),
+                    event_key: part(&record, "key"),
+                    outcome: part(&record, "outcome"),
+                });
+            }
             Ok(Happening::Wait {
                 kind: WaitName::from_name(&kind).ok_or_else(|| place.bad("kind", "is no kind"))?,
                 event_key,

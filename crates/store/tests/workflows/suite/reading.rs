@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::{at, commit, ended, id, key_of, plan, starting, token, version};
 
-fn team(keys: KeyTypes) -> Option<Morph> {
-    Some(Morph { kind: "readers".to_owned(), id: key_of(keys.owner).to_owned() })
+fn team(keys: KeyTypes) -> Morph {
+    Morph { kind: "readers".to_owned(), id: key_of(keys.owner).to_owned() }
 }
 
 async fn published(store: &WorkflowStore, owner: Option<Morph>, key: &str) -> Version {
@@ -49,7 +49,7 @@ async fn pages(reading: &dyn Reading, filter: &InstanceFilter, limit: u16) -> Ve
 }
 
 pub async fn reads(store: &WorkflowStore, keys: KeyTypes) {
-    let owner = team(keys);
+    let owner = Some(team(keys));
     let scope = format!("readers:{}", key_of(keys.owner));
     let (one, other) =
         (published(store, owner.clone(), "one").await, published(store, owner.clone(), "two").await);
@@ -65,8 +65,8 @@ pub async fn reads(store: &WorkflowStore, keys: KeyTypes) {
     started(store, &foreign, None, 56, 1_005).await;
     command(store, 53, Command::Cancel, 1_006).await;
     command(store, 55, Command::Pause, 1_006).await;
-    lists(store, &owner).await;
-    summaries(store, &owner, &one).await;
+    lists(store, owner.as_ref()).await;
+    summaries(store, owner.as_ref(), &one).await;
     timelines(store, keys).await;
     for number in [51, 52, 54, 55, 56] {
         command(store, number, Command::Cancel, 2_000).await;
@@ -100,10 +100,10 @@ async fn definitions(store: &WorkflowStore, scope: &str, one: &Version) {
 }
 
 /// proves W31: an owner's instances in order, whichever page they are on, and nobody else's.
-async fn lists(store: &WorkflowStore, owner: &Option<Morph>) {
+async fn lists(store: &WorkflowStore, owner: Option<&Morph>) {
     let reading = store.reading.as_ref();
     let ids = |numbers: &[u32]| numbers.iter().map(|number| id(*number)).collect::<Vec<_>>();
-    let all = InstanceFilter::of(owner.clone());
+    let all = InstanceFilter::of(owner.cloned());
     for limit in [1, 2, 3, 100] {
         assert_eq!(pages(reading, &all, limit).await, ids(&[55, 54, 53, 52, 51]), "{limit}");
     }
@@ -133,10 +133,13 @@ async fn lists(store: &WorkflowStore, owner: &Option<Morph>) {
 }
 
 /// proves W6, W29: what a row says, and where the live ones stand.
-async fn summaries(store: &WorkflowStore, owner: &Option<Morph>, one: &Version) {
+async fn summaries(store: &WorkflowStore, owner: Option<&Morph>, one: &Version) {
     let reading = store.reading.as_ref();
     let summary = reading.instance(&id(53)).await.unwrap().unwrap();
-    assert_eq!((&summary.owner, summary.definition.as_str(), summary.version_number), (owner, "one", 1));
+    assert_eq!(
+        (summary.owner.as_ref(), summary.definition.as_str(), summary.version_number),
+        (owner, "one", 1)
+    );
     assert_eq!((&summary.version, summary.status, summary.lock_version), (&one.id, Status::Cancelled, 1));
     assert_eq!((summary.started_at, summary.ended_at), (at(1_003), Some(at(1_006))));
     assert_eq!((summary.steps_count, summary.current_node), (3, None));
@@ -201,7 +204,7 @@ async fn timelines(store: &WorkflowStore, keys: KeyTypes) {
     let waiting = async |owner: Option<Morph>| {
         store.turns.waiting_for(owner.as_ref(), "reply", None, 10).await.unwrap()
     };
-    assert_eq!(waiting(team(keys)).await, [id(51)]);
+    assert_eq!(waiting(Some(team(keys))).await, [id(51)]);
     let stranger = Morph { kind: "writers".to_owned(), id: key_of(keys.owner).to_owned() };
     assert_eq!((waiting(Some(stranger)).await, waiting(None).await), (vec![], vec![]));
 }
@@ -214,5 +217,6 @@ fn told(entry: &TimelineEntry) -> String {
         Happening::Wait { kind, status, .. } => {
             format!("{second} {} {node} {}", kind.name(), status.name())
         }
+        Happening::Command { name, .. } => format!("{second} {name} {node}"),
     }
 }
