@@ -191,7 +191,7 @@ fn a_review_from_start_to_end() {
     assert!(resumed.contains("is waiting at settle") || resumed.contains("is completed"), "{resumed}");
     let shown = expect(data, &["workflows", "show", id, "--wait", "--timeout", "30", "--server", url], 0);
     for part in
-        ["status   completed", "by user local", "signal review, too early", "\"published\":true", "→ event"]
+        ["status   completed", "by user local", "signal review, kept", "\"published\":true", "→ event"]
     {
         assert!(shown.contains(part), "{part}\n{shown}");
     }

@@ -107,7 +107,7 @@ fn row(entry: &Value, started: Option<Timestamp>, now: Timestamp) -> [String; 5]
             more.extend(entry["outcome"].as_str().map(|outcome| format!("→ {outcome}")));
             format!("{} {event}", text(entry, "command")).trim_end().to_owned()
         }
-        "signal" => format!("signal {event}, too early"),
+        "signal" => format!("signal {event}, kept"),
         "deadline" => "time limit".to_owned(),
         "event" | "handler" if !event.is_empty() => format!("waits for {event}"),
         _ => "waits".to_owned(),
