@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: figures for `docs/performance.md`.
 
+mod engine;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -17,9 +19,10 @@ pub fn run(arguments: &[String]) -> ExitCode {
                 .err()
                 .unwrap_or(ExitCode::SUCCESS)
         }
+        ["engine", ..] => engine::run(&arguments[1..]).err().unwrap_or(ExitCode::SUCCESS),
         ["build"] => build().err().unwrap_or(ExitCode::SUCCESS),
         _ => {
-            eprintln!("usage: cargo xtask bench convert|build");
+            eprintln!("usage: cargo xtask bench convert|engine|build");
             ExitCode::from(2)
         }
     }

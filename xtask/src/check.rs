@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use crate::postgres::{self, VARIABLE};
 use crate::run::{Steps, cargo, root};
 
 /// The version of cargo-deny that `deny.toml` is written for.
@@ -28,7 +29,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn all(quick: bool) -> Result<f64, ExitCode> {
-    let mut steps = Steps::new(if quick { 4 } else { 8 });
+    let mut steps = Steps::new(if quick { 5 } else { 9 });
     steps.run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let lint = ["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.run("lints", &mut cargo(&lint))?;
@@ -37,7 +38,13 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
         &mut cargo(&["run", "--quiet", "-p", "xtask", "--", "samples", "--check"]),
     )?;
     // The committed OpenAPI document is compared by a test of the server's.
-    steps.run("tests", &mut cargo(&["test", "--workspace", "--no-fail-fast"]))?;
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let postgres = postgres::for_tests(&mut steps)?;
+    if let Some(postgres) = &postgres {
+        tests.env(VARIABLE, postgres.address());
+    }
+    steps.run("tests", &mut tests)?;
+    drop(postgres);
     if !quick {
         let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
         steps.run("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;

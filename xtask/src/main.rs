@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod demo;
+mod postgres;
 mod run;
 mod samples;
 
@@ -13,7 +14,10 @@ usage: cargo xtask <name>
 
   demo [--once] [...]   build Heddle and run the demo on the samples
   test [--quick]        everything that must hold: format, lints, samples, tests, docs, dependencies
+  postgres [-- ...]     a private PostgreSQL while a command runs, or until Ctrl-C; HEDDLE_TEST_POSTGRES says where
   bench convert         time and memory of a conversion, beside a plain parse
+  bench engine [...]    the workflow engine on SQLite and PostgreSQL, beside what the disk gives;
+                        --quick, --large, --only sqlite|postgres, names of measurements
   bench build           time of a clean build, crates in the lock file, size of the program
   samples [--check]     write the sample libraries and screens anew";
 
@@ -23,6 +27,7 @@ fn main() -> ExitCode {
         Some("demo") => demo::run(&arguments[1..]),
         Some("test") => check::run(&arguments[1..]),
         Some("bench") => bench::run(&arguments[1..]),
+        Some("postgres") => postgres::run(&arguments[1..]),
         Some("samples") => samples::run(&arguments[1..]),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

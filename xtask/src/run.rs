@@ -33,26 +33,33 @@ impl Steps {
     /// # Errors
     /// The exit code to end with, where the step failed or could not be started.
     pub fn run(&mut self, name: &str, command: &mut Command) -> Result<(), ExitCode> {
-        self.done += 1;
-        eprintln!("\n[{}/{}] {name}", self.done, self.total);
-        let start = Instant::now();
-        let status = command.status();
-        let took = start.elapsed().as_secs_f64();
-        match status {
-            Ok(status) if status.success() => {
-                eprintln!("[{}/{}] {name}: fine, {took:.1} s", self.done, self.total);
-                Ok(())
+        self.work(name, || match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{status}: {command:?}")),
+            Err(error) => {
+                Err(format!("{} could not be started: {error}", command.get_program().to_string_lossy()))
             }
-            Ok(status) => {
-                eprintln!(
-                    "[{}/{}] {name}: failed ({status}) after {took:.1} s: {command:?}",
-                    self.done, self.total
-                );
-                Err(ExitCode::FAILURE)
+        })
+    }
+
+    /// Does one that is no program.
+    ///
+    /// # Errors
+    /// The exit code to end with, where it failed.
+    pub fn work<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T, String>) -> Result<T, ExitCode> {
+        self.done += 1;
+        let place = format!("[{}/{}] {name}", self.done, self.total);
+        eprintln!("\n{place}");
+        let start = Instant::now();
+        let result = work();
+        let took = start.elapsed().as_secs_f64();
+        match result {
+            Ok(made) => {
+                eprintln!("{place}: fine, {took:.1} s");
+                Ok(made)
             }
             Err(error) => {
-                let program = command.get_program().to_string_lossy().into_owned();
-                eprintln!("[{}/{}] {name}: {program} could not be started: {error}", self.done, self.total);
+                eprintln!("{place}: failed after {took:.1} s: {error}");
                 Err(ExitCode::FAILURE)
             }
         }

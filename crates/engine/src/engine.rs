@@ -1,10 +1,12 @@
 //! The engine, and what its callers ask of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use heddle_store::StoreError;
 use heddle_store::workflows::{
-    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, Reading, Turn, WorkflowStore, owner_scope,
+    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, Probe, Reading, Turn, WorkflowStore,
+    owner_scope,
 };
 use heddle_workflow::{
     Actor, Catalog, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check,
@@ -12,19 +14,17 @@ use heddle_workflow::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
-use tokio::sync::{Notify, broadcast, mpsc};
 
-use crate::commit::Waiting;
-use crate::draw::instance_id;
+use crate::draw::{instance_id, token};
 use crate::handler::digest;
+use crate::run::Running;
+use crate::work::following;
 use crate::{Clock, Draw, EngineError, Registry};
 
 /// How often a turn is decided again when others were faster.
 const TRIES: usize = 16;
 /// How many graphs are kept ready.
 const MAX_GRAPHS: usize = 256;
-/// How many ends are remembered for those who wait for one.
-const ENDS: usize = 1_024;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
 
@@ -53,8 +53,8 @@ impl Default for Config {
             lease: SignedDuration::from_secs(30),
             poll: SignedDuration::from_millis(250),
             wake: SignedDuration::from_millis(250),
-            concurrency: 64,
-            wake_batch: 100,
+            concurrency: 256,
+            wake_batch: 200,
             idempotency_ttl: SignedDuration::from_hours(24),
             limits: Limits::default(),
         }
@@ -108,10 +108,8 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) draw: Arc<dyn Draw>,
     pub(crate) config: Config,
-    /// Probes: somebody may take a step, or an instance has ended. Hints only (W17).
-    pub(crate) probe: Arc<Notify>,
-    pub(crate) ended: broadcast::Sender<InstanceId>,
-    pub(crate) committer: OnceLock<mpsc::Sender<Waiting>>,
+    /// What it has while it works.
+    pub(crate) running: Mutex<Option<Arc<Running>>>,
     graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
 }
 
@@ -130,9 +128,7 @@ impl Engine {
             clock,
             draw,
             config,
-            probe: Arc::new(Notify::new()),
-            ended: broadcast::Sender::new(ENDS),
-            committer: OnceLock::new(),
+            running: Mutex::default(),
             graphs: Mutex::new(BTreeMap::new()),
         }
     }
@@ -162,32 +158,42 @@ impl Engine {
     /// The same, and says whether it was the first.
     pub async fn begin(&self, request: Request) -> Result<Started, EngineError> {
         let scope = owner_scope(request.owner.as_ref());
-        let current = self.store.publishing.current(&scope, &request.key).await?;
-        let version = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
-        let graph = self.graph(&version.id).await?;
+        let current = self.store.publishing.current_key(&scope, &request.key).await?;
+        let (version, definition) = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
+        let graph = self.graph(&version).await?;
         let now = self.now();
-        let bad = || EngineError::BadVersion(version.id.0.clone());
+        let bad = || EngineError::BadVersion(version.0.clone());
         let id = instance_id(self.draw.as_ref(), now).ok_or_else(bad)?;
         let by =
             request.starter.clone().map_or(Actor::System, |Morph { kind, id }| Actor::Named { kind, id });
         let asked =
             Start { id: id.clone(), trigger: request.trigger, subject: request.subject, depth: 0, by };
-        let plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
+        let mut plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
         let idempotency = request.idempotency_key.map(|key| {
             let until = now.checked_add(self.config.idempotency_ttl).unwrap_or(Timestamp::MAX);
             (digest(&format!("{scope}/{}/{key}", request.key)), until)
         });
         let new = NewInstance {
-            version: version.id.clone(),
-            definition: version.definition.clone(),
+            version: version.clone(),
+            definition,
             owner: request.owner,
             trigger: (graph.trigger().name().to_owned(), graph.trigger().key().map(str::to_owned)),
             actor_mode: graph.settings().actor_mode,
             starter: request.starter,
             idempotency,
         };
-        match self.commit(Turn { new: Some(new), plan }).await? {
-            Committed::Done => Ok(Started { id, is_new: true }),
+        let hand = self.hand();
+        let claim = token(self.draw.as_ref(), now);
+        let taken = hand.is_some() && self.take_next(&graph, &mut plan, &claim);
+        match self.commit(Turn { new: Some(new), plan: plan.clone() }).await? {
+            Committed::Done => {
+                if let Some((hand, (claimed, known))) =
+                    hand.filter(|_| taken).zip(following(&version, plan, claim))
+                {
+                    hand.perform(claimed, known);
+                }
+                Ok(Started { id, is_new: true })
+            }
             Committed::Existing(first) => Ok(Started { id: first, is_new: false }),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
@@ -201,7 +207,7 @@ impl Engine {
         by: Actor,
         expected: Option<u32>,
     ) -> Result<State, EngineError> {
-        self.turn(id, &Event::Command { command, by, expected }).await.map(|plan| plan.state)
+        self.turn(id, &Event::Command { command, by, expected }).await
     }
 
     /// Sends an instance a signal, which is kept until something waits for it.
@@ -246,24 +252,17 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its summary.
     pub async fn ended(&self, id: &InstanceId) -> Result<InstanceSummary, EngineError> {
-        let mut ended = self.ended.subscribe();
+        let watch = self.store.probes.watch(id);
         loop {
             let summary = self.store.reading.instance(id).await?;
             let summary = summary.ok_or_else(|| EngineError::NoInstance(id.clone()))?;
             if summary.status.is_ended() {
                 return Ok(summary);
             }
-            // Another node may have ended it, of which nobody tells this one.
-            let mut patience = self.clock.sleep(self.config.poll);
-            loop {
-                tokio::select! {
-                    told = ended.recv() => match told {
-                        Ok(other) if other != *id => {}
-                        // It is this one, or too many have ended to say which.
-                        _ => break,
-                    },
-                    () = &mut patience => break,
-                }
+            // A probe may be lost, and not every store carries them between processes.
+            tokio::select! {
+                () = watch.told() => {}
+                () = self.clock.sleep(self.config.poll) => {}
             }
         }
     }
@@ -287,17 +286,33 @@ impl Engine {
     }
 
     pub(crate) async fn load(&self, id: &InstanceId) -> Result<(Arc<Graph>, State), EngineError> {
-        let loaded = self.store.turns.load(id).await?;
+        self.load_with_version(id).await.map(|(_, graph, state)| (graph, state))
+    }
+
+    async fn load_with_version(&self, id: &InstanceId) -> Result<(Key, Arc<Graph>, State), EngineError> {
+        let loaded = match self.running() {
+            Some(running) => running.loads.ask(id.clone()).await?,
+            None => self.store.turns.load(id).await?,
+        };
         let Loaded { version, rows } = loaded.ok_or_else(|| EngineError::NoInstance(id.clone()))?;
         let graph = self.graph(&version).await?;
         let state = restore(&graph, &rows);
         let state = state.map_err(|source| EngineError::Damaged { id: id.clone(), source })?;
-        Ok((graph, state))
+        Ok((version, graph, state))
     }
 
-    /// Lets an event in: loads, decides and commits, again while others are faster.
-    pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<Plan, EngineError> {
-        self.turn_then(id, event, None, |_, _| ()).await.map(|(plan, ())| plan)
+    /// Lets an event in: loads, decides and commits, again while others are faster. The step that follows is taken in
+    /// the same commit, where this node has room for it.
+    pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<State, EngineError> {
+        let hand = self.hand();
+        let claim = token(self.draw.as_ref(), self.now());
+        let take = |graph: &Graph, plan: &mut Plan| hand.is_some() && self.take_next(graph, plan, &claim);
+        let (version, plan, taken) = self.turn_then(id, event, None, take).await?;
+        let state = plan.state.clone();
+        if let Some((hand, (claimed, known))) = hand.filter(|_| taken).zip(following(&version, plan, claim)) {
+            hand.perform(claimed, known);
+        }
+        Ok(state)
     }
 
     /// The same, with a last word on each plan before it is committed. `known`: the state that this node left the
@@ -306,14 +321,14 @@ impl Engine {
         &self,
         id: &InstanceId,
         event: &Event,
-        mut known: Option<(Arc<Graph>, State)>,
+        mut known: Option<(Key, Arc<Graph>, State)>,
         mut last_word: impl FnMut(&Graph, &mut Plan) -> T,
-    ) -> Result<(Plan, T), EngineError> {
+    ) -> Result<(Key, Plan, T), EngineError> {
         for _ in 0..TRIES {
             let is_known = known.is_some();
-            let (graph, state) = match known.take() {
+            let (version, graph, state) = match known.take() {
                 Some(known) => known,
-                None => self.load(id).await?,
+                None => self.load_with_version(id).await?,
             };
             let mut plan = match decide(&graph, &self.config.limits, &state, event, self.now()) {
                 Ok(plan) => plan,
@@ -323,20 +338,32 @@ impl Engine {
             };
             let word = last_word(&graph, &mut plan);
             if self.commit(Turn { new: None, plan: plan.clone() }).await? == Committed::Done {
-                return Ok((plan, word));
+                return Ok((version, plan, word));
             }
         }
         Err(EngineError::Busy(id.clone()))
     }
 
-    /// Tells of what a plan has done, to whom it may concern.
-    pub(crate) fn tell(&self, plan: &Plan) {
-        if plan.leaves_work() {
-            self.probe.notify_one();
+    async fn commit(&self, turn: Turn) -> Result<Committed, EngineError> {
+        let (leaves_work, ended) = (turn.plan.leaves_work(), turn.plan.state.life.status().is_ended());
+        let id = turn.plan.state.id.clone();
+        let committed = match self.running() {
+            Some(running) => running.commits.ask(turn).await?,
+            None => self.store.turns.commit(vec![turn]).await?.pop().unwrap_or(Err(StoreError::Closed))?,
+        };
+        if committed == Committed::Done {
+            self.tell(id, leaves_work, ended);
         }
-        if plan.state.life.status().is_ended() {
-            // Whether anybody listens is none of its business.
-            let _ = self.ended.send(plan.state.id.clone());
+        Ok(committed)
+    }
+
+    /// Tells of what a turn has done, to whom it may concern.
+    fn tell(&self, id: InstanceId, leaves_work: bool, ended: bool) {
+        if leaves_work {
+            self.store.probes.push(Probe::Work);
+        }
+        if ended {
+            self.store.probes.push(Probe::Ended(id));
         }
     }
 }

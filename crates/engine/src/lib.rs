@@ -8,10 +8,10 @@
 //! Absent on purpose: rules (those are `heddle-workflow`'s) and SQL (`heddle-store`'s).
 
 mod clock;
-mod commit;
 mod draw;
 mod engine;
 mod error;
+mod gather;
 mod handler;
 mod harness;
 mod publish;

@@ -1,32 +1,110 @@
 //! An engine node at work, until it is told to stop.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use tokio::sync::{Semaphore, mpsc};
+use heddle_store::workflows::{Claimed, Committed, Loaded, Turn, WorkflowStore};
+use heddle_workflow::{InstanceId, State};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use crate::{Engine, EngineError};
+use crate::gather::Gather;
+use crate::{Config, Engine, EngineError};
 
-/// How many turns may wait for their commit; whoever comes then waits to be let in.
-const COMMIT_QUEUE: usize = 1_024;
+/// How many turns share a commit at most.
+const COMMIT_TOGETHER: usize = 256;
+/// How many commits are under way at a time.
+const COMMITS: usize = 3;
+/// How many instances are read together at most.
+const LOAD_TOGETHER: usize = 128;
+/// How many readings are under way at a time.
+const LOADS: usize = 2;
+/// How many steps are claimed at a time.
+const CLAIM_TOGETHER: usize = 64;
+/// How many batches of what is due are woken at a time.
+const WAKES: usize = 4;
+
+/// What a node has while it works.
+pub(crate) struct Running {
+    pub(crate) commits: Gather<Turn, Committed>,
+    pub(crate) loads: Gather<InstanceId, Option<Loaded>>,
+    free: Arc<Semaphore>,
+    taken: mpsc::UnboundedSender<Taken>,
+}
+
+/// A step in this node's hands, and the state that its instance was left in, if that is known.
+struct Taken {
+    claimed: Claimed,
+    known: Option<State>,
+    permit: OwnedSemaphorePermit,
+}
+
+/// Room for one more step.
+pub(crate) struct Hand {
+    running: Arc<Running>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Hand {
+    /// Performs a step that this node has taken.
+    pub(crate) fn perform(self, claimed: Claimed, known: Option<State>) {
+        // Nobody performs it once the node has stopped; its lease tells the others.
+        let _ = self.running.taken.send(Taken { claimed, known, permit: self.permit });
+    }
+}
+
+impl Running {
+    fn new(store: &WorkflowStore, config: &Config, taken: mpsc::UnboundedSender<Taken>) -> Self {
+        let (committing, loading) = (Arc::clone(&store.turns), Arc::clone(&store.turns));
+        let commits = Gather::new(COMMIT_TOGETHER, COMMITS, move |turns| {
+            let store = Arc::clone(&committing);
+            Box::pin(async move { store.commit(turns).await })
+        });
+        let loads = Gather::new(LOAD_TOGETHER, LOADS, move |ids: Vec<InstanceId>| {
+            let store = Arc::clone(&loading);
+            Box::pin(async move { store.load_all(&ids).await })
+        });
+        Self { commits, loads, free: Arc::new(Semaphore::new(config.concurrency)), taken }
+    }
+}
+
+/// Takes what a node had while it worked away again, however its work ends.
+struct Working {
+    engine: Arc<Engine>,
+    running: Arc<Running>,
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.running.free.close();
+        let mut running = self.engine.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.take_if(|running| Arc::ptr_eq(running, &self.running));
+    }
+}
 
 impl Engine {
+    pub(crate) fn running(&self) -> Option<Arc<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Room for one more step, if this node is at work and has it.
+    pub(crate) fn hand(&self) -> Option<Hand> {
+        let running = self.running()?;
+        let permit = Arc::clone(&running.free).try_acquire_owned().ok()?;
+        Some(Hand { running, permit })
+    }
+
     /// Works until `stop` comes back, and then ends what it has begun. Needs a tokio runtime.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>) {
-        let (committer, queue) = mpsc::channel(COMMIT_QUEUE);
-        // A second run of the same node shares the first one's.
-        if self.committer.set(committer).is_ok() {
-            tokio::spawn(Arc::clone(&self).commit_together(queue));
-        }
+        let (taken, waiting) = mpsc::unbounded_channel();
+        let running = Arc::new(Running::new(&self.store, &self.config, taken));
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&running));
+        let working = Working { engine: Arc::clone(&self), running };
+        let performer = tokio::spawn(Arc::clone(&self).keep_performing(waiting));
         let waker = tokio::spawn(Arc::clone(&self).keep_waking());
-        let free = Arc::new(Semaphore::new(self.config.concurrency));
-        let mut steps = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
-            while steps.try_join_next().is_some() {}
-            let took = self.take(&free, &mut steps).await;
-            let idle = match took {
+            let idle = match self.take(&working.running).await {
                 Ok(took) => took == 0,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "could not look for work");
@@ -36,7 +114,7 @@ impl Engine {
             let probed = async {
                 if idle {
                     tokio::select! {
-                        () = self.probe.notified() => {}
+                        () = self.store.probes.work() => {}
                         () = self.clock.sleep(self.config.poll) => {}
                     }
                 }
@@ -48,42 +126,78 @@ impl Engine {
             }
         }
         waker.abort();
-        while steps.join_next().await.is_some() {}
+        drop(working);
+        // It ends with the last step.
+        let _ = performer.await;
     }
 
-    /// Takes as many steps as there is room for.
-    async fn take(
-        self: &Arc<Self>,
-        free: &Arc<Semaphore>,
-        steps: &mut JoinSet<()>,
-    ) -> Result<usize, EngineError> {
-        // A closed semaphore, which this one never is, has no room.
-        let Ok(first) = Arc::clone(free).acquire_owned().await else { return Ok(0) };
-        let room = free.available_permits() + 1;
-        let claimed = self.claim(room.min(64)).await?;
-        let count = claimed.len();
+    /// Takes as many steps as there is room for; how many.
+    async fn take(&self, running: &Arc<Running>) -> Result<usize, EngineError> {
+        // A closed semaphore has no room: the node has been told to stop.
+        let Ok(first) = Arc::clone(&running.free).acquire_owned().await else { return Ok(0) };
         let mut permits = vec![first];
-        for claimed in claimed {
-            let permit = permits.pop().or_else(|| Arc::clone(free).try_acquire_owned().ok());
-            let engine = Arc::clone(self);
-            steps.spawn(async move {
-                let _permit = permit;
-                if let Err(error) = engine.perform(claimed).await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a step was left to its lease");
-                }
-            });
+        let more = running.free.available_permits().min(CLAIM_TOGETHER - 1);
+        permits.extend((0..more).map_while(|_| Arc::clone(&running.free).try_acquire_owned().ok()));
+        let claimed = self.claim(permits.len()).await?;
+        let count = claimed.len();
+        for (claimed, permit) in claimed.into_iter().zip(permits) {
+            Hand { running: Arc::clone(running), permit }.perform(claimed, None);
         }
         Ok(count)
     }
 
-    async fn keep_waking(self: Arc<Self>) {
+    /// Performs what is taken, until nobody can take any more.
+    async fn keep_performing(self: Arc<Self>, mut waiting: mpsc::UnboundedReceiver<Taken>) {
+        let mut steps = JoinSet::new();
         loop {
-            match self.wake_once().await {
-                // There may be more of it.
-                Ok(woken) if woken >= usize::from(self.config.wake_batch) => continue,
-                Ok(_) => {}
+            tokio::select! {
+                taken = waiting.recv() => {
+                    let Some(Taken { claimed, known, permit }) = taken else { break };
+                    let engine = Arc::clone(&self);
+                    steps.spawn(async move {
+                        let _permit = permit;
+                        if let Err(error) = engine.perform(claimed, known).await {
+                            tracing::warn!(
+                                error = &error as &dyn std::error::Error,
+                                "a step was left to its lease"
+                            );
+                        }
+                    });
+                }
+                Some(_) = steps.join_next() => {}
+            }
+        }
+        while steps.join_next().await.is_some() {}
+    }
+
+    /// Wakes what is due. While there is more of it, a few batches are under way at a time.
+    async fn keep_waking(self: Arc<Self>) {
+        let (free, mut batches) = (Arc::new(Semaphore::new(WAKES)), JoinSet::new());
+        loop {
+            let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
+            while batches.try_join_next().is_some() {}
+            match self.due().await {
+                Ok(due) => {
+                    let more = due.len() >= usize::from(self.config.wake_batch);
+                    let engine = Arc::clone(&self);
+                    batches.spawn(async move {
+                        let _permit = permit;
+                        if let Err(error) = engine.wake_all(&due).await {
+                            tracing::warn!(
+                                error = &error as &dyn std::error::Error,
+                                "could not wake all that is due"
+                            );
+                        }
+                    });
+                    if more {
+                        continue;
+                    }
+                }
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "could not wake what is due");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "could not look for what is due"
+                    );
                 }
             }
             self.clock.sleep(self.config.wake).await;

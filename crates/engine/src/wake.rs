@@ -1,8 +1,6 @@
 //! Waking: whatever is due and nobody has seen to. Every probe may be lost, and this still brings it home (W17).
 
-use std::future::{Future, poll_fn};
-use std::task::Poll;
-
+use futures_util::future::join_all;
 use heddle_store::workflows::Due;
 use heddle_workflow::Event;
 use jiff::SignedDuration;
@@ -16,12 +14,19 @@ const AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(5);
 impl Engine {
     /// Sees to what is due, a bounded batch of each kind; how much there was.
     pub async fn wake_once(&self) -> Result<usize, EngineError> {
-        let due = self.store.work.due(self.now(), AGAIN_AFTER, self.config.wake_batch).await?;
-        // At the same time, so that their turns share commits.
-        for result in together(due.iter().map(|due| self.wake(due))).await {
-            result?;
-        }
+        let due = self.due().await?;
+        self.wake_all(&due).await?;
         Ok(due.len())
+    }
+
+    /// What is due and nobody has seen to, a bounded batch of each kind.
+    pub(crate) async fn due(&self) -> Result<Vec<Due>, EngineError> {
+        Ok(self.store.work.due(self.now(), AGAIN_AFTER, self.config.wake_batch).await?)
+    }
+
+    /// Sees to all of it at the same time, so that the turns share commits.
+    pub(crate) async fn wake_all(&self, due: &[Due]) -> Result<(), EngineError> {
+        join_all(due.iter().map(|due| self.wake(due))).await.into_iter().collect()
     }
 
     async fn wake(&self, due: &Due) -> Result<(), EngineError> {
@@ -46,23 +51,4 @@ impl Engine {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Runs futures side by side; their results, in their order.
-async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut running: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
-    poll_fn(|context| {
-        let mut pending = false;
-        for (future, result) in &mut running {
-            if result.is_none() {
-                match future.as_mut().poll(context) {
-                    Poll::Ready(ready) => *result = Some(ready),
-                    Poll::Pending => pending = true,
-                }
-            }
-        }
-        if pending { Poll::Pending } else { Poll::Ready(()) }
-    })
-    .await;
-    running.into_iter().filter_map(|(_, result)| result).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_store::workflows::{ClaimRef, Claimed};
+use heddle_store::workflows::{ClaimRef, Claimed, Key};
 use heddle_workflow::{
     Activity, Code, Event, Failure, Graph, Life, NodeKind, Plan, State, StepEnd, StepKey, Token,
 };
@@ -17,7 +17,7 @@ use crate::{Engine, EngineError};
 const WRITES: u32 = 5;
 const PAUSE: SignedDuration = SignedDuration::from_millis(100);
 /// A step that follows in the same hands, and the state that its instance was left in.
-type Following = (Claimed, Option<State>);
+pub(crate) type Following = (Claimed, Option<State>);
 
 /// After how long a step without a handler here is offered again.
 const OFFERED_AGAIN: SignedDuration = SignedDuration::from_secs(5);
@@ -36,14 +36,14 @@ impl Engine {
         let claimed = self.claim(most).await?;
         let count = claimed.len();
         for claimed in claimed {
-            self.perform(claimed).await?;
+            self.perform(claimed, None).await?;
         }
         Ok(count)
     }
 
     /// Runs a step, and those that follow it as long as they can be taken in the same commit.
-    pub(crate) async fn perform(&self, claimed: Claimed) -> Result<(), EngineError> {
-        let mut next = Some((claimed, None));
+    pub(crate) async fn perform(&self, claimed: Claimed, known: Option<State>) -> Result<(), EngineError> {
+        let mut next = Some((claimed, known));
         while let Some((claimed, known)) = next {
             next = self.step(claimed, known).await?;
         }
@@ -82,7 +82,8 @@ impl Engine {
                 }
             }
         };
-        self.finish(&claimed, known.map(|state| (graph, state)), end).await
+        let known = known.map(|state| (claimed.version.clone(), graph, state));
+        self.finish(&claimed, known, end).await
     }
 
     /// Prolongs a claim. A store that fails prolongs nothing, and takes nothing away either: the lease tells.
@@ -109,7 +110,7 @@ impl Engine {
     async fn finish(
         &self,
         claimed: &Claimed,
-        mut known: Option<(Arc<Graph>, State)>,
+        mut known: Option<(Key, Arc<Graph>, State)>,
         end: StepEnd,
     ) -> Result<Option<Following>, EngineError> {
         let claim = &claimed.claim;
@@ -120,8 +121,8 @@ impl Engine {
             let next = token(self.draw.as_ref(), self.now());
             let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
             match self.turn_then(&claim.instance, &event, known.take(), take).await {
-                Ok((plan, true)) => return Ok(following(claimed, plan, next)),
-                Ok((_, false)) => return Ok(None),
+                Ok((version, plan, true)) => return Ok(following(&version, plan, next)),
+                Ok((_, _, false)) => return Ok(None),
                 Err(EngineError::Refused(refusal)) => {
                     tracing::info!(code = refusal.code(), step = %claim.step.node, "the end of a step came too late");
                     return Ok(None);
@@ -140,7 +141,7 @@ impl Engine {
     }
 
     /// Takes the step that a plan leaves, if it is one of this node's.
-    fn take_next(&self, graph: &Graph, plan: &mut Plan, token: &Token) -> bool {
+    pub(crate) fn take_next(&self, graph: &Graph, plan: &mut Plan, token: &Token) -> bool {
         let Life::Running(step) = &plan.state.life else { return false };
         let NodeKind::Action { handler, .. } = &graph.node(step.attempt.node).kind else { return false };
         let until = plan.at.checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
@@ -149,7 +150,7 @@ impl Engine {
 }
 
 /// The step that a plan has opened and given to this node.
-fn following(before: &Claimed, plan: Plan, token: Token) -> Option<Following> {
+pub(crate) fn following(version: &Key, plan: Plan, token: Token) -> Option<Following> {
     let Life::Running(step) = &plan.state.life else { return None };
     if !matches!(step.activity, Activity::Held(_)) {
         return None;
@@ -163,8 +164,8 @@ fn following(before: &Claimed, plan: Plan, token: Token) -> Option<Following> {
     });
     let (key, idempotency_key): (StepKey, String) = opened?;
     let claimed = Claimed {
-        claim: ClaimRef { instance: before.claim.instance.clone(), step: key, token },
-        version: before.version.clone(),
+        claim: ClaimRef { instance: plan.state.id.clone(), step: key, token },
+        version: version.clone(),
         idempotency_key,
         input: step.attempt.input.clone(),
         resume: step.attempt.resume.clone(),

@@ -1,6 +1,8 @@
 //! What a program that embeds the engine can count on, in memory.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod common;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +10,9 @@ use heddle_engine::{
     Clock, Config, Context, Engine, EngineError, Flow, Harness, Publication, Registry, Request, Resume,
     StepError, SystemClock, SystemDraw,
 };
-use heddle_store::workflows::{Morph, Schema, WorkflowMemory, WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{
+    Morph, Schema, WorkflowMemory, WorkflowPostgres, WorkflowSqlite, WorkflowStore,
+};
 use heddle_workflow::{Actor, Command, Life, SCHEMA_VERSION, Status};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -223,6 +227,17 @@ async fn nodes_work_side_by_side_on_sqlite() {
     WorkflowSqlite::install(&path, &Schema::default()).unwrap();
     let open = || WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, Schema::default()).unwrap()));
     side_by_side([open(), open()]).await;
+}
+
+/// proves W16, W17: the same in `PostgreSQL`, with two stores on it as two processes would have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_work_side_by_side_on_postgres() {
+    let url = common::fresh_database();
+    WorkflowPostgres::install(&url, &Schema::default()).await.unwrap();
+    let open = async || {
+        WorkflowStore::of(Arc::new(WorkflowPostgres::connect(&url, Schema::default()).await.unwrap()))
+    };
+    side_by_side([open().await, open().await]).await;
 }
 
 async fn side_by_side(stores: [WorkflowStore; 2]) {

@@ -58,6 +58,12 @@ fn a_migration_is_published_once() {
     assert_eq!(other.status.code(), Some(1));
     assert!(stderr(&other).contains("other tables than these settings"), "{}", stderr(&other));
     assert_eq!(migrations(&data.join("sql")), files);
+    let other = ["workflows", "install", "--database", "postgres", "--dir", "server"];
+    expect(data, &other, 0);
+    let text = std::fs::read_to_string(&migrations(&data.join("server"))[0]).unwrap();
+    assert!(text.contains("for PostgreSQL") && text.contains("timestamptz"), "{text}");
+    let applied = run(data, &[&other[..], &["--apply"]].concat());
+    assert_eq!(applied.status.code(), Some(2), "only the data folder's own file is applied to");
 
     let settings = "[workflows]\nprimary_key_type = \"ulid\"\nkey_type = \"uuid\"\n";
     std::fs::write(data.join("heddle.toml"), settings).unwrap();

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
     ClaimRef, Claimed, Committed, DefinitionSummary, Due, Effects, InstanceCursor, InstanceFilter,
-    InstanceSummary, Key, Loaded, Morph, NewVersion, OverlayCount, Page, Payloads, PublishError, Publishing,
-    Reading, TimelineCursor, TimelineEntry, Turn, Turns, Version, VersionSummary, Work,
+    InstanceSummary, Key, Loaded, Morph, NewVersion, OverlayCount, Page, Payloads, Probe, Probes,
+    PublishError, Publishing, Reading, TimelineCursor, TimelineEntry, Turn, Turns, Version, VersionSummary,
+    Watch, Work,
 };
 use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
@@ -85,6 +86,10 @@ impl Publishing for Faulty {
         self.call(self.world.memory.current(owner_scope, key)).await
     }
 
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        self.call(self.world.memory.current_key(owner_scope, key)).await
+    }
+
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
         self.call(self.world.memory.version(version)).await
     }
@@ -92,11 +97,14 @@ impl Publishing for Faulty {
 
 #[async_trait]
 impl Turns for Faulty {
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
-        self.call(self.world.memory.load(id)).await
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError> {
+        self.call(self.world.memory.load_all(ids)).await
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         self.call(self.world.memory.commit(turns)).await
     }
 
@@ -218,5 +226,19 @@ impl Reading for Faulty {
         limit: u16,
     ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError> {
         self.call(self.world.memory.timeline(id, after, limit)).await
+    }
+}
+
+/// Nobody is ever told of anything.
+#[async_trait]
+impl Probes for Faulty {
+    fn push(&self, _probe: Probe) {}
+
+    async fn work(&self) {
+        pending::<()>().await;
+    }
+
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.world.memory.watch(id)
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use heddle_store::workflows::KeyType;
+use heddle_store::workflows::{Dialect, KeyType};
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn workflow_tables_have_their_names_and_keys() {
     let keys = config.workflows.keys();
     assert_eq!((keys.primary, keys.morph), (KeyType::Uuid, KeyType::Uuid), "a variable goes before the file");
     assert_eq!((keys.owner, keys.subject), (KeyType::Ulid, KeyType::Bigint), "and a flag before both");
-    let migration = config.workflows.sqlite_migration();
+    let migration = config.workflows.migration(Dialect::Sqlite);
     assert!(
         migration.contains("CREATE TABLE flow_waits") && migration.contains("CREATE TABLE flow_versions")
     );

@@ -12,9 +12,10 @@ use heddle_workflow::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
+use super::probes::LocalProbes;
 use super::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, Morph, NewInstance, NewVersion, PublishError,
-    Publishing, Turn, Turns, Version, Work, owner_scope,
+    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, Morph, NewInstance, NewVersion, Probe, Probes,
+    PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
 };
 use crate::StoreError;
 
@@ -22,6 +23,7 @@ use crate::StoreError;
 #[derive(Default)]
 pub struct WorkflowMemory {
     tables: Mutex<Tables>,
+    probes: LocalProbes,
 }
 
 #[derive(Default)]
@@ -195,6 +197,10 @@ impl Publishing for WorkflowMemory {
         Ok(self.tables().current(owner_scope, key).cloned())
     }
 
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        Ok(self.current(owner_scope, key).await?.map(|version| (version.id, version.definition)))
+    }
+
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
         Ok(self.tables().versions.get(version).map(|published| published.version.clone()))
     }
@@ -202,16 +208,21 @@ impl Publishing for WorkflowMemory {
 
 #[async_trait]
 impl Turns for WorkflowMemory {
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError> {
         let tables = self.tables();
-        let instance = tables.instances.get(id);
-        Ok(instance
-            .map(|instance| Loaded { version: instance.new.version.clone(), rows: instance.rows.clone() }))
+        let loaded = |instance: &Instance| Loaded {
+            version: instance.new.version.clone(),
+            rows: instance.rows.clone(),
+        };
+        Ok(ids.iter().map(|id| Ok(tables.instances.get(id).map(loaded))).collect())
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         let mut tables = self.tables();
-        Ok(turns.into_iter().map(|turn| tables.commit(turn)).collect())
+        Ok(turns.into_iter().map(|turn| Ok(tables.commit(turn))).collect())
     }
 
     async fn waiting_for(
@@ -375,5 +386,20 @@ impl Effects for WorkflowMemory {
         let mut tables = self.tables();
         let place = (instance.clone(), digest.to_owned());
         Ok(tables.effects.entry(place).or_insert_with(|| result.clone()).clone())
+    }
+}
+
+#[async_trait]
+impl Probes for WorkflowMemory {
+    fn push(&self, probe: Probe) {
+        self.probes.push(probe);
+    }
+
+    async fn work(&self) {
+        self.probes.work().await;
+    }
+
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.probes.watch(id)
     }
 }

@@ -1,7 +1,7 @@
 //! What people see of the rows: summaries, counts, timelines. None of it moves an instance, and every answer is
 //! bounded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use heddle_workflow::{
     ActorMode, Failure, InstanceId, NodeId, Outcome, Status, StepKey, StepStatus, Subject, WaitStatus,
@@ -13,6 +13,9 @@ use super::{Key, Morph, owner_scope};
 
 /// How many instances one call looks at before it gives what it has found, and where to go on.
 pub const MOST_LOOKED_AT: usize = 10_000;
+
+/// How many instances of a definition an adapter with SQL reads at a time.
+pub(super) const CHUNK: u16 = 100;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,6 +214,80 @@ impl InstanceSummary {
     /// Its place in a list.
     pub fn cursor(&self) -> InstanceCursor {
         InstanceCursor { started_at: self.started_at, id: self.id.clone() }
+    }
+}
+
+/// Merges the instances of an owner's definitions, of each newest first, into one list.
+pub(super) struct Merge {
+    walks: Vec<VecDeque<InstanceSummary>>,
+    /// The newest one that each walk has ahead of it.
+    heads: BinaryHeap<(InstanceCursor, usize)>,
+}
+
+impl Merge {
+    /// With the first few of each walk.
+    pub(super) fn new(walks: impl IntoIterator<Item = Vec<InstanceSummary>>) -> Self {
+        let mut merge = Self { walks: Vec::new(), heads: BinaryHeap::new() };
+        for (place, first) in walks.into_iter().enumerate() {
+            merge.walks.push(VecDeque::new());
+            merge.add(place, first);
+        }
+        merge
+    }
+
+    /// The newest of all, and whose walk it comes from.
+    pub(super) fn pop(&mut self) -> Option<(InstanceSummary, usize)> {
+        let (_, place) = self.heads.pop()?;
+        let newest = self.walks[place].pop_front()?;
+        self.offer(place);
+        Some((newest, place))
+    }
+
+    /// Whether a walk has to be read on.
+    pub(super) fn is_dry(&self, place: usize) -> bool {
+        self.walks[place].is_empty()
+    }
+
+    /// More of a walk that was dry.
+    pub(super) fn add(&mut self, place: usize, more: Vec<InstanceSummary>) {
+        self.walks[place].extend(more);
+        self.offer(place);
+    }
+
+    fn offer(&mut self, place: usize) {
+        self.heads.extend(self.walks[place].front().map(|next| (next.cursor(), place)));
+    }
+
+    /// Whether there is no more.
+    pub(super) fn is_over(&self) -> bool {
+        self.heads.is_empty()
+    }
+}
+
+/// A page of instances in the making.
+pub(super) struct Sieve<'a> {
+    filter: &'a InstanceFilter,
+    limit: usize,
+    items: Vec<InstanceSummary>,
+    looked_at: usize,
+}
+
+impl<'a> Sieve<'a> {
+    pub(super) fn new(filter: &'a InstanceFilter, limit: u16) -> Self {
+        Self { filter, limit: usize::from(limit), items: Vec::new(), looked_at: 0 }
+    }
+
+    /// Looks at an instance; whether the page is as full as it may be.
+    pub(super) fn look(&mut self, instance: InstanceSummary) -> bool {
+        self.looked_at += 1;
+        if self.filter.wants(&instance) {
+            self.items.push(instance);
+        }
+        self.items.len() >= self.limit || self.looked_at >= MOST_LOOKED_AT
+    }
+
+    pub(super) fn page(self, next: Option<InstanceCursor>) -> Page<InstanceSummary, InstanceCursor> {
+        Page { items: self.items, next }
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::{
     DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, OverlayCount, Page, Payloads,
-    TimelineCursor, TimelineEntry, VersionSummary,
+    TimelineCursor, TimelineEntry, VersionSummary, Watch,
 };
 use crate::StoreError;
 
@@ -27,6 +27,9 @@ pub trait Publishing: Send + Sync {
     /// The version that new instances of a definition run.
     async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError>;
 
+    /// The keys of that version and of its definition, without reading the document.
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError>;
+
     /// A version, by its key.
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError>;
 }
@@ -35,11 +38,20 @@ pub trait Publishing: Send + Sync {
 #[async_trait]
 pub trait Turns: Send + Sync {
     /// Everything about an instance, as of one moment.
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError>;
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
+        let mut loaded = self.load_all(std::slice::from_ref(id)).await?;
+        loaded.pop().unwrap_or(Ok(None))
+    }
 
-    /// Performs turns in one commit. Each is done or not by itself: the answers are in the order of the turns, and an
-    /// error means that nobody knows about any of them.
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError>;
+    /// Everything about some instances, as of one moment, in the order of the ids. A damaged one spoils no other.
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError>;
+
+    /// Performs turns in one commit. Each is done or not by itself: the answers are in the order of the turns, and one
+    /// that can't be written spoils no other. An error of the whole means that nobody knows about any of them.
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError>;
 
     /// Up to `limit` of an owner's instances that wait for an event, in the order of their ids, from after `after` on.
     /// An owner's events are nobody else's; `None`: the whole application's own.
@@ -159,6 +171,29 @@ pub trait Reading: Send + Sync {
     ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError>;
 }
 
+/// Hints that there is something to see. One may be lost, come twice or late, and costs time only: the rows are the
+/// truth (W17).
+#[async_trait]
+pub trait Probes: Send + Sync {
+    /// Tells the others, whichever process they are in, as far as the adapter reaches.
+    fn push(&self, probe: Probe);
+
+    /// Comes back when there may be a step to take. Of several who wait in one process, one is told.
+    async fn work(&self);
+
+    /// Waits, from now on, for the end of an instance.
+    fn watch(&self, id: &InstanceId) -> Watch;
+}
+
+/// A hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// There is a step to take.
+    Work,
+    /// An instance is over.
+    Ended(InstanceId),
+}
+
 /// The rows by caller, cheap to clone.
 #[derive(Clone)]
 pub struct WorkflowStore {
@@ -170,18 +205,21 @@ pub struct WorkflowStore {
     pub work: Arc<dyn Work>,
     /// For handlers.
     pub effects: Arc<dyn Effects>,
+    /// For whoever waits for others.
+    pub probes: Arc<dyn Probes>,
     /// For people.
     pub reading: Arc<dyn Reading>,
 }
 
 impl WorkflowStore {
-    /// All five from one adapter.
-    pub fn of<T: Publishing + Turns + Work + Effects + Reading + 'static>(adapter: Arc<T>) -> Self {
+    /// All of them from one adapter.
+    pub fn of<T: Publishing + Turns + Work + Effects + Probes + Reading + 'static>(adapter: Arc<T>) -> Self {
         Self {
             publishing: adapter.clone(),
             turns: adapter.clone(),
             work: adapter.clone(),
             effects: adapter.clone(),
+            probes: adapter.clone(),
             reading: adapter,
         }
     }

@@ -54,20 +54,27 @@ struct Side<'a> {
     now: Timestamp,
 }
 
-pub async fn agree(left: &WorkflowStore, right: &WorkflowStore, calls: &[Call]) {
+/// Gives the same calls to all of them, and compares each with the first.
+pub async fn agree(stores: &[WorkflowStore], calls: &[Call]) {
     let side = |store| Side { store, started: 0, tokens: 0, claims: Vec::new(), now: at(0) };
-    let (mut left, mut right) = (side(left), side(right));
-    for side in [&left, &right] {
+    let mut sides: Vec<Side<'_>> = stores.iter().map(side).collect();
+    for side in &sides {
         side.store.publishing.publish(&version("flow"), at(0)).await.unwrap();
     }
     for call in calls {
-        let (one, other) = (left.call(call).await, right.call(call).await);
-        assert_eq!(one, other, "{call:?}");
-        for number in 1..=left.started {
-            let (one, other) = (left.rows(number).await, right.rows(number).await);
-            assert_eq!(one, other, "after {call:?}");
+        let mut first = None;
+        for side in &mut sides {
+            let answer = side.call(call).await;
+            let mut rows = Vec::new();
+            for number in 1..=side.started {
+                rows.push(side.rows(number).await);
+            }
+            let all = (answer, rows, side.store.work.next_due().await.unwrap());
+            match &first {
+                None => first = Some(all),
+                Some(first) => assert_eq!(*first, all, "after {call:?}"),
+            }
         }
-        assert_eq!(left.store.work.next_due().await.unwrap(), right.store.work.next_due().await.unwrap());
     }
 }
 

@@ -4,6 +4,7 @@ mod reading;
 
 use std::sync::Arc;
 
+use heddle_store::StoreError;
 use heddle_store::workflows::{
     ClaimRef, Committed, Due, KeyType, KeyTypes, Loaded, Morph, NewInstance, NewVersion, PublishError, Turn,
     Version, WorkflowStore,
@@ -102,7 +103,7 @@ pub fn starting(version: &Version, id: &InstanceId, key: Option<(&str, Timestamp
 }
 
 pub async fn commit(store: &WorkflowStore, turn: Turn) -> Committed {
-    store.turns.commit(vec![turn]).await.unwrap().pop().unwrap()
+    store.turns.commit(vec![turn]).await.unwrap().pop().unwrap().unwrap()
 }
 
 pub async fn start(
@@ -213,7 +214,8 @@ async fn turns(store: &WorkflowStore, version: &Version) {
         turn(plan(store, &id(13), &pause(0), at(1)).await),
         starting(version, &id(14), None, at(1)),
     ];
-    let answers = store.turns.commit(batch).await.unwrap();
+    let answers: Vec<Committed> =
+        store.turns.commit(batch).await.unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(answers, [Committed::Done, Committed::Conflict, Committed::Done, Committed::Done]);
     assert_eq!(load(store, &id(11)).await, before);
     assert_eq!(load(store, &id(13)).await.rows.steps[2].status, StepStatus::Paused);
@@ -231,7 +233,17 @@ async fn turns(store: &WorkflowStore, version: &Version) {
         load(store, &id(14)).await.rows.waits.iter().filter(|wait| wait.what.kind() == "signal").count(),
         1
     );
-    for number in [1, 2, 11, 12, 13, 14] {
+    // One that can't be written spoils no other either.
+    let mut unfit = starting(version, &id(16), None, at(2));
+    unfit.new.as_mut().unwrap().starter = Some(Morph { kind: "user".to_owned(), id: "nobody".to_owned() });
+    let batch = vec![starting(version, &id(15), None, at(2)), unfit, starting(version, &id(17), None, at(2))];
+    let answers = store.turns.commit(batch).await.unwrap();
+    assert!(matches!(answers[..], [Ok(Committed::Done), _, Ok(Committed::Done)]));
+    // In memory any key fits.
+    let fits = store.turns.load(&id(16)).await.unwrap().is_some();
+    assert!(fits || matches!(answers[1], Err(StoreError::BadRow { column: "starter_id", .. })));
+    let all = [1, 2, 11, 12, 13, 14, 15, 17].into_iter().chain(fits.then_some(16));
+    for number in all {
         let cancel = Event::Command { command: Command::Cancel, by: Actor::System, expected: None };
         let turn = turn(plan(store, &id(number), &cancel, at(1)).await);
         assert_eq!(commit(store, turn).await, Committed::Done);

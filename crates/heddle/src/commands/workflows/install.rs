@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use heddle_store::StoreError;
-use heddle_store::workflows::{KeyType, KeyTypes, Schema, WorkflowSqlite};
+use heddle_store::workflows::{Dialect, KeyType, KeyTypes, Schema, WorkflowSqlite};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -25,12 +25,15 @@ const SUFFIX: &str = "_create_workflow_tables.sql";
 enum Database {
     /// A file.
     Sqlite,
+    /// A server, for many processes.
+    Postgres,
 }
 
 impl Database {
     fn migration(self, schema: &Schema) -> String {
         let (name, tables) = match self {
-            Self::Sqlite => ("SQLite", schema.sqlite_migration()),
+            Self::Sqlite => ("SQLite", schema.migration(Dialect::Sqlite)),
+            Self::Postgres => ("PostgreSQL", schema.migration(Dialect::Postgres)),
         };
         let KeyTypes { primary, owner, subject, morph } = schema.keys();
         format!(
@@ -100,6 +103,12 @@ impl Install {
         };
         let settled = config.load()?.workflows.keys();
         let config = config.with(Overrides { workflow_keys, ..Overrides::default() }).load()?;
+        if self.apply && self.database != Database::Sqlite {
+            return Err(Failure::usage(
+                "--apply runs the migration on the data folder's own file, which is SQLite's",
+            )
+            .hint("Run the migration's file on your server with what runs your other migrations."));
+        }
         let schema = &config.workflows;
         let text = self.database.migration(schema);
         let (migration, written) = match published(&self.dir)? {

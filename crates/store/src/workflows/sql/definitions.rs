@@ -50,3 +50,64 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
     pub(in crate::workflows) const IDS: &str = "SELECT id FROM {definitions} INDEXED BY wdef_key_unique \
          WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2)";
 }
+
+pub(in crate::workflows) mod postgres {
+    pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {definitions} (
+    id                  {primary_key},
+    key                 varchar(100) COLLATE \"C\" NOT NULL CHECK (length(key) >= 1),
+    name                varchar(200) NOT NULL,
+    description         text,
+    owner_type          text,
+    owner_id            {owner_key},
+    owner_scope         varchar(191) COLLATE \"C\" NOT NULL,
+    subject_key         varchar(100),
+    status              varchar(16) NOT NULL,
+    current_version_id  {key},
+    webhook_id          varchar(26) UNIQUE CHECK (length(webhook_id) = 26),
+    created_at          timestamptz NOT NULL,
+    updated_at          timestamptz NOT NULL,
+    deleted_at          timestamptz,
+    CHECK ((owner_type IS NULL) = (owner_id IS NULL))
+);
+CREATE UNIQUE INDEX wdef_key_unique ON {definitions} (owner_scope, key);
+CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
+";
+
+    /// The current version's columns. `$1` scope, `$2` key.
+    pub(in crate::workflows) const CURRENT: &str = "SELECT v.id::text, v.definition_id::text, v.number, \
+         v.graph::text, v.checksum, v.actor_mode FROM {definitions} d \
+         JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
+
+    /// The keys of the current version and of its definition. `$1` scope, `$2` key.
+    pub(in crate::workflows) const CURRENT_KEY: &str = "SELECT current_version_id::text, id::text FROM {definitions} \
+         WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL AND current_version_id IS NOT NULL";
+
+    /// The definition, held until the transaction ends. `$1` scope, `$2` key.
+    pub(in crate::workflows) const HOLD: &str = "SELECT id::text, current_version_id::text FROM {definitions} \
+         WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL FOR UPDATE";
+
+    /// `$1` id, `$2` key, `$3` name, `$4` owner's type, `$5` owner's id, `$6` scope, `$7` now. One that is there stays.
+    pub(in crate::workflows) const INSERT: &str = "INSERT INTO {definitions} \
+         (id, key, name, owner_type, owner_id, owner_scope, status, created_at, updated_at) \
+         SELECT {next:definitions}, $2, $3, $4, $5::text::{owner_key}, $6, 'published', $7::timestamptz, $7::timestamptz \
+         FROM (SELECT $1::text AS id) t ON CONFLICT (owner_scope, key) DO NOTHING";
+
+    /// `$1` id, `$2` the current version, `$3` now.
+    pub(in crate::workflows) const SET_CURRENT: &str = "UPDATE {definitions} \
+         SET current_version_id = $2::text::{key}, updated_at = $3 WHERE id = $1::text::{key}";
+
+    /// `$1` scope, `$2` after the key, `$3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT d.id::text, d.key, d.name, d.status, v.id::text, v.number, \
+         v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = $1 AND d.key > $2 AND d.deleted_at IS NULL ORDER BY d.key LIMIT $3";
+
+    /// `$1` scope, `$2` key.
+    pub(in crate::workflows) const SUMMARY: &str = "SELECT d.id::text, d.key, d.name, d.status, v.id::text, v.number, \
+         v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
+
+    /// Those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null.
+    pub(in crate::workflows) const IDS: &str = "SELECT id::text FROM {definitions} \
+         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2)";
+}

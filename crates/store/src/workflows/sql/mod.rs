@@ -20,3 +20,15 @@ pub(super) const SQLITE_TABLES: [&str; 8] = [
     idempotency_keys::sqlite::CREATE,
     versions::sqlite::CREATE_DRY_RUNS,
 ];
+
+/// The tables on `PostgreSQL`, in the order in which to make them.
+pub(super) const POSTGRES_TABLES: [&str; 8] = [
+    definitions::postgres::CREATE,
+    versions::postgres::CREATE,
+    instances::postgres::CREATE,
+    step_runs::postgres::CREATE,
+    waits::postgres::CREATE,
+    escalations::postgres::CREATE,
+    idempotency_keys::postgres::CREATE,
+    versions::postgres::CREATE_DRY_RUNS,
+];

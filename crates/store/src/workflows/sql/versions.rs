@@ -73,3 +73,78 @@ CREATE INDEX wdry_definition_idx ON {dry_runs} (definition_id, created_at);
          trigger_key, published_at, publisher_type, publisher_id FROM {versions} INDEXED BY wver_number_unique \
          WHERE definition_id = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
 }
+
+pub(in crate::workflows) mod postgres {
+    pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {versions} (
+    id                  {primary_key},
+    definition_id       {key} NOT NULL REFERENCES {definitions} (id) ON DELETE RESTRICT,
+    number              bigint NOT NULL CHECK (number > 0),
+    status              varchar(16) COLLATE \"C\" NOT NULL,
+    schema_version      varchar(32) NOT NULL,
+    graph               json NOT NULL,
+    \"trigger\"           json NOT NULL,
+    settings            json NOT NULL,
+    trigger_type        varchar(16) COLLATE \"C\",
+    trigger_key         varchar(191) COLLATE \"C\",
+    actor_mode          varchar(16) NOT NULL,
+    checksum            varchar(64) NOT NULL CHECK (length(checksum) = 64),
+    review_flags        json,
+    published_at        timestamptz,
+    publisher_type      text,
+    publisher_id        {morph_key},
+    schedule_cursor_at  timestamptz,
+    created_at          timestamptz NOT NULL,
+    updated_at          timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX wver_number_unique ON {versions} (definition_id, number);
+CREATE INDEX wver_trigger_idx ON {versions} (status, trigger_type, trigger_key);
+CREATE FUNCTION {versions}_frozen() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'a published version is frozen' USING ERRCODE = 'restrict_violation'; END $$;
+CREATE TRIGGER wver_frozen BEFORE UPDATE OF definition_id, number, schema_version, graph, \"trigger\", settings,
+    trigger_type, trigger_key, actor_mode, checksum, published_at, publisher_type, publisher_id
+    ON {versions} FOR EACH ROW WHEN (OLD.published_at IS NOT NULL) EXECUTE FUNCTION {versions}_frozen();
+";
+
+    pub(in crate::workflows) const CREATE_DRY_RUNS: &str = "CREATE TABLE {dry_runs} (
+    id              {primary_key},
+    definition_id   {key} NOT NULL REFERENCES {definitions} (id) ON DELETE CASCADE,
+    version_id      {key} REFERENCES {versions} (id) ON DELETE SET NULL,
+    owner_type      text,
+    owner_id        {owner_key},
+    subject_type    text,
+    subject_id      {subject_key},
+    requester_type  text,
+    requester_id    {morph_key},
+    input           json NOT NULL,
+    result          json NOT NULL,
+    created_at      timestamptz NOT NULL,
+    updated_at      timestamptz NOT NULL,
+    deleted_at      timestamptz
+);
+CREATE INDEX wdry_definition_idx ON {dry_runs} (definition_id, created_at);
+";
+
+    /// `$1` id.
+    pub(in crate::workflows) const GET: &str = "SELECT id::text, definition_id::text, number, graph::text, checksum, \
+         actor_mode FROM {versions} WHERE id = $1::text::{key}";
+
+    /// `$1` id, `$2` definition, `$3` schema, `$4` graph, `$5` trigger, `$6` settings, `$7` trigger's type, `$8` its key,
+    /// `$9` actor mode, `$10` checksum, `$11` publisher's type, `$12` publisher's id, `$13` now.
+    pub(in crate::workflows) const INSERT: &str = "INSERT INTO {versions} \
+         (id, definition_id, number, status, schema_version, graph, \"trigger\", settings, trigger_type, \
+         trigger_key, actor_mode, checksum, publisher_type, publisher_id, published_at, created_at, updated_at) \
+         SELECT {next:versions}, $2::text::{key}, \
+         (SELECT coalesce(max(number), 0) + 1 FROM {versions} WHERE definition_id = $2::text::{key}), 'published', \
+         $3, $4::text::json, $5::text::json, $6::text::json, $7, $8, $9, $10, $11, $12::text::{morph_key}, $13::timestamptz, \
+         $13::timestamptz, $13::timestamptz \
+         FROM (SELECT $1::text AS id) t RETURNING id::text";
+
+    /// The version before the current one. `$1` id, `$2` now.
+    pub(in crate::workflows) const SUPERSEDE: &str =
+        "UPDATE {versions} SET status = 'superseded', updated_at = $2 WHERE id = $1::text::{key}";
+
+    /// `$1` definition, `$2` less than this number, `$3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT id::text, number, status, checksum, actor_mode, trigger_type, \
+         trigger_key, published_at, publisher_type, publisher_id::text FROM {versions} \
+         WHERE definition_id = $1::text::{key} AND number < $2 ORDER BY number DESC LIMIT $3";
+}

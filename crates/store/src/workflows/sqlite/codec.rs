@@ -1,69 +1,12 @@
-//! What columns hold, checked on the way in and out.
+//! Keys and times, as `SQLite`'s columns hold them.
 
-use std::sync::Arc;
-
-use heddle_workflow::{Code, NodeId, Outcome, read_json};
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use serde_json::Value as Json;
 
 use crate::StoreError;
 use crate::row::time_text;
+use crate::workflows::raw::Place;
 use crate::workflows::{Key, KeyType, Morph};
-
-/// The place of a value that is not what it should be.
-#[derive(Clone)]
-pub(super) struct Place {
-    pub(super) table: &'static str,
-    pub(super) id: String,
-}
-
-impl Place {
-    pub(super) fn bad(&self, column: &'static str, reason: impl Into<String>) -> StoreError {
-        StoreError::BadRow { table: self.table, column, id: self.id.clone(), reason: reason.into() }
-    }
-
-    pub(super) fn time(
-        &self,
-        column: &'static str,
-        text: Option<String>,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        text.map(|text| text.parse().map_err(|_| self.bad(column, "is no time"))).transpose()
-    }
-
-    pub(super) fn needed<T>(&self, column: &'static str, value: Option<T>) -> Result<T, StoreError> {
-        value.ok_or_else(|| self.bad(column, "is missing"))
-    }
-
-    pub(super) fn json(
-        &self,
-        column: &'static str,
-        text: Option<String>,
-    ) -> Result<Option<Json>, StoreError> {
-        text.map(|text| read_json(&text).map_err(|error| self.bad(column, error.to_string()))).transpose()
-    }
-
-    pub(super) fn shared(
-        &self,
-        column: &'static str,
-        text: Option<String>,
-    ) -> Result<Option<Arc<Json>>, StoreError> {
-        Ok(self.json(column, text)?.map(Arc::new))
-    }
-
-    pub(super) fn node(&self, column: &'static str, text: String) -> Result<NodeId, StoreError> {
-        NodeId::new(text).map_err(|error| self.bad(column, error.to_string()))
-    }
-
-    pub(super) fn outcome(&self, text: Option<String>) -> Result<Option<Outcome>, StoreError> {
-        text.map(|text| Outcome::new(text).map_err(|error| self.bad("outcome", error.to_string())))
-            .transpose()
-    }
-
-    pub(super) fn code(&self, column: &'static str, text: String) -> Result<Code, StoreError> {
-        Code::new(text).map_err(|error| self.bad(column, error.to_string()))
-    }
-}
 
 /// A key as its column holds it.
 pub(super) fn key_value(
@@ -92,6 +35,11 @@ pub(super) fn key_text(value: Value) -> Option<String> {
     }
 }
 
+/// A row's key, which every row has.
+pub(super) fn row_key(value: Value) -> String {
+    key_text(value).unwrap_or_default()
+}
+
 /// The two halves of a morph pair.
 pub(super) fn morph(
     table: &'static str,
@@ -107,8 +55,4 @@ pub(super) fn morph(
 
 pub(super) fn time(at: Option<Timestamp>) -> Option<String> {
     at.map(time_text)
-}
-
-pub(super) fn json(json: Option<&Json>) -> Option<String> {
-    json.map(ToString::to_string)
 }

@@ -3,6 +3,8 @@
 
 mod codec;
 mod connections;
+#[cfg(test)]
+mod plans;
 mod publishing;
 mod reading;
 mod turns;
@@ -10,13 +12,16 @@ mod work;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use heddle_workflow::InstanceId;
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::Schema;
-use super::keys::KeySource;
-use super::schema;
+use super::probes::LocalProbes;
+use super::schema::compare;
+use super::tables::Tables;
+use super::{Dialect, Probe, Probes, Schema, Watch};
 use crate::StoreError;
 use connections::Connections;
 
@@ -24,21 +29,8 @@ use connections::Connections;
 pub struct WorkflowSqlite {
     connections: Connections,
     tables: Arc<Tables>,
-}
-
-/// What every job needs: the installation's names and types, and its source of keys.
-struct Tables {
-    schema: Schema,
-    keys: KeySource,
-    /// The statements that have been used, with their names in.
-    rendered: Mutex<HashMap<&'static str, Arc<str>>>,
-}
-
-impl Tables {
-    fn sql(&self, statement: &'static str) -> Arc<str> {
-        let mut rendered = self.rendered.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(rendered.entry(statement).or_insert_with(|| self.schema.render(statement).into()))
-    }
+    /// Processes that share a file tell each other nothing.
+    probes: LocalProbes,
 }
 
 impl WorkflowSqlite {
@@ -51,15 +43,15 @@ impl WorkflowSqlite {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        transaction.execute_batch(&schema.sqlite_migration()).map_err(fail)?;
+        transaction.execute_batch(&schema.migration(Dialect::Sqlite)).map_err(fail)?;
         transaction.commit().map_err(fail)
     }
 
     /// Opens a file that has the tables, all of them and with these types of keys; any other is refused.
     pub fn open(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let connections = Connections::open(path, |connection| check(connection, &schema))?;
-        let tables = Tables { schema, keys: KeySource::default(), rendered: Mutex::default() };
-        Ok(Self { connections, tables: Arc::new(tables) })
+        let tables = Tables::new(schema, Dialect::Sqlite);
+        Ok(Self { connections, tables: Arc::new(tables), probes: LocalProbes::default() })
     }
 
     /// Runs a job in a commit, and answers when it is on disk.
@@ -81,9 +73,23 @@ impl WorkflowSqlite {
     }
 }
 
+#[async_trait]
+impl Probes for WorkflowSqlite {
+    fn push(&self, probe: Probe) {
+        self.probes.push(probe);
+    }
+
+    async fn work(&self) {
+        self.probes.work().await;
+    }
+
+    fn watch(&self, id: &InstanceId) -> Watch {
+        self.probes.watch(id)
+    }
+}
+
 /// Refuses a database whose tables are not the schema's.
 fn check(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
-    let refused = |remedy| Err(StoreError::Schema { found: 0, needed: 1, remedy });
     for (table, columns) in schema.key_columns() {
         let mut found: HashMap<String, String> = connection
             .prepare("SELECT name, type FROM pragma_table_info(?1)")
@@ -91,14 +97,7 @@ fn check(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
                 statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             })
             .map_err(|error| failed("read the workflow tables", error))?;
-        if found.is_empty() {
-            return refused("apply the migrations that install the workflow tables first");
-        }
-        for (column, key_type) in columns {
-            if found.remove(column).as_deref() != Some(schema::column(key_type)) {
-                return refused("set the key types that the workflow tables were made with");
-            }
-        }
+        compare(Dialect::Sqlite, &mut found, columns)?;
     }
     Ok(())
 }

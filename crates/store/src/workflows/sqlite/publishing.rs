@@ -1,19 +1,19 @@
 //! `workflow_definitions` and `workflow_versions` on `SQLite`.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use heddle_workflow::{ActorMode, SCHEMA_VERSION, columns};
+use heddle_workflow::{SCHEMA_VERSION, columns};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::codec::{Place, key_text, key_value, morph, new_key};
-use super::{Tables, WorkflowSqlite, failed};
+use super::codec::{key_value, morph, new_key, row_key};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
+use crate::workflows::raw::RawVersion;
 use crate::workflows::sql::definitions::sqlite as definitions;
 use crate::workflows::sql::versions::sqlite as versions;
+use crate::workflows::tables::Tables;
 use crate::workflows::{Key, NewVersion, PublishError, Publishing, Version, owner_scope};
 
 const READ: &str = "read a version";
@@ -33,6 +33,16 @@ impl Publishing for WorkflowSqlite {
         self.read(move |connection, tables| {
             let found = find(connection, tables, &scope, &key)?;
             found.and_then(|(_, current)| current).map_or(Ok(None), |id| get(connection, tables, &id))
+        })
+        .await
+    }
+
+    async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
+        let (scope, key) = (owner_scope.to_owned(), key.to_owned());
+        self.read(move |connection, tables| {
+            let found = find(connection, tables, &scope, &key)?;
+            Ok(found
+                .and_then(|(definition, current)| Some((Key(row_key(current?)), Key(row_key(definition))))))
         })
         .await
     }
@@ -70,42 +80,15 @@ fn get(connection: &Connection, tables: &Tables, id: &Value) -> Result<Option<Ve
     raw.map(RawVersion::check).transpose()
 }
 
-struct RawVersion {
-    id: Value,
-    definition: Value,
-    number: u32,
-    graph: String,
-    checksum: String,
-    actor_mode: String,
-}
-
 fn raw(row: &Row<'_>) -> rusqlite::Result<RawVersion> {
     Ok(RawVersion {
-        id: row.get(0)?,
-        definition: row.get(1)?,
+        id: row_key(row.get(0)?),
+        definition: row_key(row.get(1)?),
         number: row.get(2)?,
         graph: row.get(3)?,
         checksum: row.get(4)?,
         actor_mode: row.get(5)?,
     })
-}
-
-impl RawVersion {
-    fn check(self) -> Result<Version, StoreError> {
-        let unnamed = Place { table: "workflow_versions", id: String::new() };
-        let id = unnamed.needed("id", key_text(self.id))?;
-        let place = Place { id: id.clone(), ..unnamed };
-        let document = place.json("graph", Some(self.graph))?;
-        Ok(Version {
-            definition: Key(place.needed("definition_id", key_text(self.definition))?),
-            number: self.number,
-            document: Arc::new(place.needed("graph", document)?),
-            checksum: self.checksum,
-            actor_mode: ActorMode::from_name(&self.actor_mode)
-                .ok_or_else(|| place.bad("actor_mode", "is no mode"))?,
-            id: Key(id),
-        })
-    }
 }
 
 /// The version; or the current one's checksum, where it is not the expected one.

@@ -3,23 +3,23 @@
 pub(super) mod read;
 
 use async_trait::async_trait;
-use heddle_workflow::{
-    EndStatus, InstanceId, InstanceRow, NodeId, Outcome, Plan, StepChange, StepEnded, StepKey, StepMove,
-    StepRow, StepSeen, StepStatus, WaitEnd, WaitRow, Write,
-};
+use heddle_workflow::{InstanceId, InstanceRow, NodeId, Outcome, Plan, StepRow, Write};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, params};
-use serde_json::json;
 
-use super::codec::{json, key_value, morph, new_key, time};
-use super::{Tables, WorkflowSqlite, failed};
+use super::codec::{key_value, morph, new_key, time};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
+use crate::workflows::columns::{
+    AddWait, Change, ChangeWait, MoveStep, check_keys, failure, shared_text, subject, text,
+};
 use crate::workflows::sql::idempotency_keys::sqlite as idempotency_keys;
 use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
+use crate::workflows::tables::Tables;
 use crate::workflows::{Committed, Loaded, Morph, NewInstance, Turn, Turns};
 
 const COMMIT: &str = "commit turns";
@@ -39,14 +39,20 @@ impl From<StoreError> for Undone {
 
 #[async_trait]
 impl Turns for WorkflowSqlite {
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, StoreError> {
-        let id = id.clone();
-        self.read(move |connection, tables| read::load(connection, tables, &id)).await
+    async fn load_all(
+        &self,
+        ids: &[InstanceId],
+    ) -> Result<Vec<Result<Option<Loaded>, StoreError>>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |connection, tables| {
+            Ok(ids.iter().map(|id| read::load(connection, tables, id)).collect())
+        })
+        .await
     }
 
-    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Committed>, StoreError> {
+    async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
         self.write(COMMIT, move |connection, tables| {
-            turns.iter().map(|turn| perform(connection, tables, turn)).collect()
+            Ok(turns.iter().map(|turn| perform(connection, tables, turn)).collect())
         })
         .await
     }
@@ -73,16 +79,19 @@ impl Turns for WorkflowSqlite {
 /// Performs a turn, all of it or nothing, within the commit.
 fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Committed, StoreError> {
     let fail = |error| failed(COMMIT, error);
+    check_keys(turn, tables.schema.keys())?;
     connection.execute_batch("SAVEPOINT turn").map_err(fail)?;
     let work = Work { connection, tables, now: turn.plan.at };
-    let (answer, end) = match work.turn(turn) {
-        Ok(()) => (Committed::Done, "RELEASE turn"),
-        Err(Undone::Conflict) => (Committed::Conflict, "ROLLBACK TO turn; RELEASE turn"),
-        Err(Undone::Existing(id)) => (Committed::Existing(id), "ROLLBACK TO turn; RELEASE turn"),
-        Err(Undone::Failed(error)) => return Err(error),
+    let answer = match work.turn(turn) {
+        Ok(()) => Ok(Committed::Done),
+        Err(Undone::Conflict) => Ok(Committed::Conflict),
+        Err(Undone::Existing(id)) => Ok(Committed::Existing(id)),
+        Err(Undone::Failed(error)) => Err(error),
     };
+    let done = matches!(answer, Ok(Committed::Done));
+    let end = if done { "RELEASE turn" } else { "ROLLBACK TO turn; RELEASE turn" };
     connection.execute_batch(end).map_err(fail)?;
-    Ok(answer)
+    answer
 }
 
 /// A turn's writes.
@@ -143,9 +152,9 @@ impl Work<'_> {
         let version = key_value(TABLE, "version_id", keys.primary, &new.version.0)?;
         let (owner_type, owner) = morph(TABLE, "owner_id", keys.owner, new.owner.as_ref())?;
         let (starter_type, starter) = morph(TABLE, "starter_id", keys.morph, new.starter.as_ref())?;
-        let part = |name: &str| row.subject.get(name).and_then(|part| part.as_str());
-        let subject = part("id").map(|id| key_value(TABLE, "subject_id", keys.subject, id)).transpose()?;
-        let (code, message, failed_node, ended_at) = end_columns(row);
+        let [subject_key, subject_type, subject_id] = subject(row);
+        let subject_id = subject_id.map(|id| key_value(TABLE, "subject_id", keys.subject, id)).transpose()?;
+        let (code, message, failed_node) = failure(row);
         let id = self.new_key()?;
         let params = params![
             id,
@@ -154,9 +163,9 @@ impl Work<'_> {
             version,
             owner_type,
             owner,
-            part("key"),
-            part("type"),
-            subject,
+            subject_key,
+            subject_type,
+            subject_id,
             new.trigger.0,
             new.trigger.1,
             row.trigger.to_string(),
@@ -171,7 +180,7 @@ impl Work<'_> {
             code,
             message,
             failed_node,
-            ended_at,
+            time(row.ended_at),
             time_text(self.now),
         ];
         let instance = self.returning(instances::INSERT, params)?;
@@ -196,7 +205,7 @@ impl Work<'_> {
     }
 
     fn instance(&self, row: &InstanceRow) -> Result<Value, Undone> {
-        let (code, message, failed_node, ended_at) = end_columns(row);
+        let (code, message, failed_node) = failure(row);
         let guard = row.lock_version.checked_sub(1).ok_or(Undone::Conflict)?;
         let params = params![
             row.id.as_str(),
@@ -207,51 +216,24 @@ impl Work<'_> {
             code,
             message,
             failed_node,
-            ended_at,
+            time(row.ended_at),
             time_text(self.now),
         ];
         self.returning(instances::TURN, params)
     }
 
     fn write(&self, instance: &Value, write: &Write) -> Result<(), Undone> {
-        let now = time_text(self.now);
-        match write {
-            Write::Step { key, change } => match StepRow::opened(key, change, self.now) {
-                Some(row) => self.open_step(instance, &row),
-                None => self.move_step(instance, key, change),
-            },
-            Write::OpenWait { key, row } => self.open_wait(instance, key, row),
-            Write::LookAgain { key, due_at } => {
-                self.change_wait(instance, key, None, Some(*due_at), None, None)
-            }
-            Write::PauseWait { key, paused } => {
-                let status = if *paused { "paused" } else { "pending" };
-                self.change_wait(instance, key, Some(status), None, None, None)
-            }
-            Write::CloseWait { key, how } => match how {
-                WaitEnd::Fired { payload } => {
-                    let payload = json(payload.as_deref());
-                    self.change_wait(instance, key, Some("fired"), None, payload.as_deref(), Some(self.now))
-                }
-                WaitEnd::Cancelled => self.change_wait(instance, key, Some("cancelled"), None, None, None),
-            },
-            Write::OpenDeadline { key, due_at } => {
-                self.insert_wait(instance, key, &WaitColumns::of("deadline", "pending", Some(*due_at)))
-            }
-            Write::KeepSignal { key, event_key, payload } => {
-                let columns = WaitColumns {
-                    event_key: Some(event_key),
-                    payload: json(Some(payload)),
-                    ..WaitColumns::of("signal", "kept", None)
-                };
-                self.insert_wait(instance, key, &columns)
-            }
-            Write::UseSignal { id } => {
+        match Change::of(write, self.now) {
+            Change::Move(step) => self.move_step(instance, &step),
+            Change::Open(row) => self.open_step(instance, &row),
+            Change::AddWait(row) => self.add_wait(instance, &row),
+            Change::ChangeWait(row) => self.change_wait(instance, &row),
+            Change::UseSignal(id) => {
                 let id = key_value("workflow_waits", "id", self.tables.schema.keys().primary, id.as_str())?;
-                self.one(waits::USE_SIGNAL, params![id, instance, now])
+                self.one(waits::USE_SIGNAL, params![id, instance, time_text(self.now)])
             }
-            Write::CloseWaits => {
-                self.execute(waits::CLOSE, params![instance, now])?;
+            Change::CloseWaits => {
+                self.execute(waits::CLOSE, params![instance, time_text(self.now)])?;
                 Ok(())
             }
         }
@@ -268,9 +250,9 @@ impl Work<'_> {
             row.node_type,
             row.status.name(),
             row.idempotency_key,
-            json(row.input.as_deref()),
-            json(row.output.as_ref()),
-            json(row.resume.as_deref()),
+            shared_text(row.input.as_ref()),
+            text(row.output.as_ref()),
+            shared_text(row.resume.as_ref()),
             row.outcome.as_ref().map(Outcome::as_str),
             failure.map(|failure| failure.code.as_str()),
             failure.map(|failure| &failure.message),
@@ -285,63 +267,35 @@ impl Work<'_> {
         self.one(step_runs::INSERT, params)
     }
 
-    fn move_step(&self, instance: &Value, key: &StepKey, change: &StepChange) -> Result<(), Undone> {
-        let StepChange::Move { from, to } = change else { return Err(Undone::Conflict) };
-        let (seen, token) = match from {
-            StepSeen::Queued => (StepStatus::Queued, None),
-            StepSeen::Held(token) => (StepStatus::Running, Some(token.as_str())),
-            StepSeen::Waiting => (StepStatus::Waiting, None),
-            StepSeen::Paused => (StepStatus::Paused, None),
-        };
-        let nothing = StepEnded { status: EndStatus::Cancelled, outcome: None, output: None, failure: None };
-        let (status, scheduled_for, resume, ended) = match to {
-            StepMove::Queued { from, resume } => (StepStatus::Queued, Some(*from), resume.clone(), &nothing),
-            StepMove::Waiting => (StepStatus::Waiting, None, None, &nothing),
-            StepMove::Paused => (StepStatus::Paused, None, None, &nothing),
-            StepMove::Ended(ended) => (ended.status.into(), None, None, ended),
-        };
-        let failure = ended.failure.as_ref();
+    fn move_step(&self, instance: &Value, step: &MoveStep<'_>) -> Result<(), Undone> {
         let params = params![
             instance,
-            key.node.as_str(),
-            key.visit,
-            key.attempt,
-            seen.name(),
-            token,
-            status.name(),
-            time(scheduled_for),
-            json(resume.as_deref()),
-            ended.outcome.as_ref().map(Outcome::as_str),
-            json(ended.output.as_ref()),
-            failure.map(|failure| failure.code.as_str()),
-            failure.map(|failure| &failure.message),
-            failure.map(|failure| failure.retryable),
-            status.is_ended().then(|| time_text(self.now)),
+            step.key.node.as_str(),
+            step.key.visit,
+            step.key.attempt,
+            step.seen.name(),
+            step.token,
+            step.status.name(),
+            time(step.scheduled_for),
+            step.resume,
+            step.outcome,
+            step.output,
+            step.failure.map(|failure| failure.code.as_str()),
+            step.failure.map(|failure| &failure.message),
+            step.failure.map(|failure| failure.retryable),
+            time(step.finished_at),
             time_text(self.now),
         ];
         self.one(step_runs::MOVE, params)
     }
 
-    fn open_wait(&self, instance: &Value, key: &StepKey, row: &WaitRow) -> Result<(), Undone> {
-        let condition = (row.condition.is_some() || row.timeout_at.is_some())
-            .then(|| json!({"expression": row.condition, "timeout_at": time(row.timeout_at)}).to_string());
-        let columns = WaitColumns {
-            event_key: row.kind.event_key(),
-            matches: row.matches.as_ref().map(|source| json!(source).to_string()),
-            condition,
-            outcome: row.outcome.as_ref().map(Outcome::as_str),
-            ..WaitColumns::of(row.kind.name(), if row.paused { "paused" } else { "pending" }, row.due_at)
-        };
-        self.insert_wait(instance, key, &columns)
-    }
-
-    fn insert_wait(&self, instance: &Value, key: &StepKey, row: &WaitColumns<'_>) -> Result<(), Undone> {
+    fn add_wait(&self, instance: &Value, row: &AddWait<'_>) -> Result<(), Undone> {
         let params = params![
             self.new_key()?,
             instance,
-            key.node.as_str(),
-            key.visit,
-            key.attempt,
+            row.key.node.as_str(),
+            row.key.visit,
+            row.key.attempt,
             row.kind,
             time(row.due_at),
             row.event_key,
@@ -355,64 +309,18 @@ impl Work<'_> {
         self.one(waits::INSERT, params)
     }
 
-    fn change_wait(
-        &self,
-        instance: &Value,
-        key: &StepKey,
-        status: Option<&str>,
-        due_at: Option<Timestamp>,
-        payload: Option<&str>,
-        fired_at: Option<Timestamp>,
-    ) -> Result<(), Undone> {
+    fn change_wait(&self, instance: &Value, row: &ChangeWait<'_>) -> Result<(), Undone> {
         let params = params![
             instance,
-            key.node.as_str(),
-            key.visit,
-            key.attempt,
-            status,
-            time(due_at),
-            payload,
-            time(fired_at),
+            row.key.node.as_str(),
+            row.key.visit,
+            row.key.attempt,
+            row.status,
+            time(row.due_at),
+            row.payload,
+            time(row.fired_at),
             time_text(self.now),
         ];
         self.one(waits::CHANGE, params)
     }
-}
-
-/// What a row of `workflow_waits` begins with.
-struct WaitColumns<'a> {
-    kind: &'static str,
-    status: &'static str,
-    due_at: Option<Timestamp>,
-    event_key: Option<&'a str>,
-    matches: Option<String>,
-    condition: Option<String>,
-    payload: Option<String>,
-    outcome: Option<&'a str>,
-}
-
-impl WaitColumns<'_> {
-    const fn of(kind: &'static str, status: &'static str, due_at: Option<Timestamp>) -> Self {
-        Self {
-            kind,
-            status,
-            due_at,
-            event_key: None,
-            matches: None,
-            condition: None,
-            payload: None,
-            outcome: None,
-        }
-    }
-}
-
-/// The columns of an instance's end: failure's code and message, failed node, time.
-fn end_columns(row: &InstanceRow) -> (Option<&str>, Option<&str>, Option<&str>, Option<String>) {
-    let failure = row.failure.as_ref();
-    (
-        failure.map(|failure| failure.code.as_str()),
-        failure.map(|failure| failure.message.as_str()),
-        row.failed_node.as_ref().map(NodeId::as_str),
-        time(row.ended_at),
-    )
 }

@@ -1,21 +1,23 @@
 //! What there is to do on `SQLite`, and effects.
 
 use async_trait::async_trait;
-use heddle_workflow::{InstanceId, StepKey, Token};
+use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value as Json;
 
-use super::codec::{Place, key_text, new_key};
+use super::codec::{new_key, row_key};
 use super::turns::read;
-use super::{Tables, WorkflowSqlite, failed};
+use super::{WorkflowSqlite, failed};
 use crate::StoreError;
 use crate::row::time_text;
+use crate::workflows::raw::{Place, RawQueued, RawTime, instance_id};
 use crate::workflows::sql::idempotency_keys::sqlite as idempotency_keys;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
-use crate::workflows::{ClaimRef, Claimed, Due, Effects, Key, Work};
+use crate::workflows::tables::Tables;
+use crate::workflows::{ClaimRef, Claimed, Due, Effects, Work};
 
 const CLAIM: &str = "claim steps";
 const DUE: &str = "look for what is due";
@@ -88,7 +90,7 @@ impl Work for WorkflowSqlite {
                 .prepare_cached(&tables.sql(step_runs::NEXT_DUE))
                 .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
                 .map_err(|error| failed(DUE, error))?;
-            Place { table: "workflow_waits", id: "next".to_owned() }.time("due_at", found)
+            Place { table: "workflow_waits", id: "next".to_owned() }.time("due_at", found.map(RawTime::Text))
         })
         .await
     }
@@ -157,17 +159,8 @@ impl WorkflowSqlite {
     }
 }
 
-struct Queued {
-    row: Value,
-    instance: String,
-    version: Value,
-    node: String,
-    visit: u32,
-    attempt: u16,
-    idempotency_key: String,
-    input: Option<String>,
-    resume: Option<String>,
-}
+/// A queued step, and its row.
+type Queued = (Value, RawQueued);
 
 fn queued(
     connection: &Connection,
@@ -176,17 +169,17 @@ fn queued(
     limit: usize,
 ) -> Result<Vec<Queued>, StoreError> {
     let raw = |row: &Row<'_>| {
-        Ok(Queued {
-            row: row.get(0)?,
+        let queued = RawQueued {
             instance: row.get(1)?,
-            version: row.get(2)?,
+            version: row_key(row.get(2)?),
             node: row.get(3)?,
             visit: row.get(4)?,
             attempt: row.get(5)?,
             idempotency_key: row.get(6)?,
             input: row.get(7)?,
             resume: row.get(8)?,
-        })
+        };
+        Ok((row.get(0)?, queued))
     };
     read::all(
         connection,
@@ -200,7 +193,7 @@ fn queued(
 fn take(
     connection: &Connection,
     tables: &Tables,
-    step: Queued,
+    (row, step): Queued,
     token: Token,
     until: Timestamp,
     now: Timestamp,
@@ -208,19 +201,10 @@ fn take(
     connection
         .prepare_cached(&tables.sql(step_runs::CLAIM))
         .and_then(|mut statement| {
-            statement.execute(params![step.row, token.as_str(), time_text(until), time_text(now)])
+            statement.execute(params![row, token.as_str(), time_text(until), time_text(now)])
         })
         .map_err(|error| failed(CLAIM, error))?;
-    let place = Place { table: "workflow_step_runs", id: step.idempotency_key.clone() };
-    let step_key =
-        StepKey { node: place.node("node_id", step.node)?, visit: step.visit, attempt: step.attempt };
-    Ok(Claimed {
-        claim: ClaimRef { instance: read::instance_id(step.instance)?, step: step_key, token },
-        version: Key(place.needed("version_id", key_text(step.version))?),
-        idempotency_key: step.idempotency_key,
-        input: place.shared("input", step.input)?,
-        resume: place.shared("resume_signal", step.resume)?,
-    })
+    step.taken(token)
 }
 
 /// What is overdue: its row, the statement that notes that it was handed out, and what it is.
@@ -240,13 +224,13 @@ fn overdue(
     let deadlines = read::all(connection, tables, waits::DUE, params![now, before, limit, true], pair)?;
     let mut all = Vec::new();
     for (row, id) in leases {
-        all.push((row, step_runs::HAND_OUT, Due::Lease(read::instance_id(id)?)));
+        all.push((row, step_runs::HAND_OUT, Due::Lease(instance_id(id)?)));
     }
     for (row, id) in due {
-        all.push((row, waits::HAND_OUT, Due::Wait(read::instance_id(id)?)));
+        all.push((row, waits::HAND_OUT, Due::Wait(instance_id(id)?)));
     }
     for (row, id) in deadlines {
-        all.push((row, waits::HAND_OUT, Due::Deadline(read::instance_id(id)?)));
+        all.push((row, waits::HAND_OUT, Due::Deadline(instance_id(id)?)));
     }
     Ok(all)
 }

@@ -1,0 +1,103 @@
+//! What holds on `PostgreSQL` alone, and the suite on it. `HEDDLE_TEST_POSTGRES` says where a server is in which tests
+//! may make schemas; `cargo xtask test` starts one.
+
+use std::sync::Arc;
+
+use heddle_store::workflows::{KeyType, Morph, NewVersion, Schema, WorkflowPostgres, WorkflowStore};
+use tokio_postgres::{Client, NoTls};
+use uuid::Uuid;
+
+use crate::suite::{self, at, version};
+use crate::{keyed, race_for_a_step, renamed, schemas};
+
+/// The connection string of a schema that nobody else has.
+pub fn fresh() -> String {
+    let server = std::env::var("HEDDLE_TEST_POSTGRES")
+        .expect("HEDDLE_TEST_POSTGRES names a PostgreSQL server for tests: `cargo xtask test` starts one");
+    format!("{server} options='-c search_path=test_{}'", Uuid::new_v4().simple())
+}
+
+pub async fn store(schema: Schema) -> WorkflowStore {
+    opened(&fresh(), schema).await
+}
+
+async fn opened(url: &str, schema: Schema) -> WorkflowStore {
+    WorkflowPostgres::install(url, &schema).await.unwrap();
+    WorkflowStore::of(Arc::new(WorkflowPostgres::connect(url, schema).await.unwrap()))
+}
+
+async fn client(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// proves W1, W2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_conforms() {
+    for schema in schemas() {
+        let keys = schema.keys();
+        suite::conforms(&store(schema).await, keys).await;
+    }
+}
+
+/// proves W5, W6: what is published is frozen in the database too, and an instance's version never changes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_published_is_frozen() {
+    let url = fresh();
+    let store = opened(&url, Schema::default()).await;
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(1)).await.unwrap();
+    let rows = client(&url).await;
+    for column in
+        ["graph", "\"trigger\"", "settings", "checksum", "actor_mode", "publisher_id", "published_at"]
+    {
+        let error =
+            rows.execute(&format!("UPDATE workflow_versions SET {column} = NULL"), &[]).await.unwrap_err();
+        let message = error.as_db_error().unwrap().message();
+        assert!(message.contains("frozen"), "{column}: {message}");
+    }
+    rows.execute("UPDATE workflow_versions SET schedule_cursor_at = now()", &[]).await.unwrap();
+    assert!(rows.execute("UPDATE workflow_instances SET version_id = 2", &[]).await.is_err());
+    assert!(rows.execute("DELETE FROM workflow_definitions", &[]).await.is_err(), "restrict");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_race_for_a_step_has_one_winner() {
+    let url = fresh();
+    let first = opened(&url, Schema::default()).await;
+    let other = WorkflowPostgres::connect(&url, Schema::default()).await.unwrap();
+    race_for_a_step(first, WorkflowStore::of(Arc::new(other))).await;
+}
+
+/// proves W1, W2: a database without the tables, or with other ones, is refused, and nothing is made in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_without_the_tables_is_refused() {
+    use KeyType::{Bigint, Ulid, Uuid};
+    let url = fresh();
+    let refused = async |schema: Schema| {
+        WorkflowPostgres::connect(&url, schema).await.err().expect("refused").to_string()
+    };
+    assert!(refused(Schema::default()).await.contains("apply the migrations"));
+    WorkflowPostgres::install(&url, &Schema::default()).await.unwrap();
+    assert!(refused(renamed()).await.contains("apply the migrations"));
+    for schema in [
+        keyed(Ulid, Bigint, Bigint, Bigint),
+        keyed(Uuid, Bigint, Bigint, Bigint),
+        keyed(Bigint, Ulid, Bigint, Bigint),
+        keyed(Bigint, Bigint, Uuid, Bigint),
+        keyed(Bigint, Bigint, Bigint, Ulid),
+    ] {
+        assert!(refused(schema).await.contains("key types"));
+    }
+    assert!(WorkflowPostgres::connect(&url, Schema::default()).await.is_ok());
+    assert!(WorkflowPostgres::install(&url, &Schema::default()).await.is_err(), "made once");
+}
+
+/// proves W2: an owner's key has to be of the owner's type.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_of_another_type_is_refused() {
+    let store = store(Schema::default()).await;
+    let owner = Some(Morph { kind: "team".to_owned(), id: "seven".to_owned() });
+    assert!(store.publishing.publish(&NewVersion { owner, ..version("a") }, at(0)).await.is_err());
+}
