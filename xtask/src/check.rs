@@ -5,11 +5,12 @@ use std::process::{Command, ExitCode};
 
 use crate::postgres::{self, VARIABLE};
 use crate::run::{Steps, cargo, root};
+use crate::simulate;
 
 /// The version of cargo-deny that `deny.toml` is written for.
 const CARGO_DENY: &str = "0.20.2";
 
-/// Runs all of it; `--quick` leaves out what only CI needs (documentation, dependency policy).
+/// Runs all of it; `--quick` leaves out what only CI needs (most of the simulation, documentation, dependency policy).
 pub fn run(arguments: &[String]) -> ExitCode {
     let quick = match arguments {
         [] => false,
@@ -29,7 +30,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn all(quick: bool) -> Result<f64, ExitCode> {
-    let mut steps = Steps::new(if quick { 5 } else { 9 });
+    let mut steps = Steps::new(if quick { 5 } else { 10 });
     steps.run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let lint = ["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.run("lints", &mut cargo(&lint))?;
@@ -46,6 +47,7 @@ fn all(quick: bool) -> Result<f64, ExitCode> {
     steps.run("tests", &mut tests)?;
     drop(postgres);
     if !quick {
+        simulate::steps(&mut steps, simulate::SEEDS)?;
         let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
         steps.run("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
         let deny = deny_path();

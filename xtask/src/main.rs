@@ -6,6 +6,7 @@ mod demo;
 mod postgres;
 mod run;
 mod samples;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ usage: cargo xtask <name>
   demo [--once] [...]   build Heddle and run the demo on the samples
   test [--quick]        everything that must hold: format, lints, samples, tests, docs, dependencies
   postgres [-- ...]     a private PostgreSQL while a command runs, or until Ctrl-C; HEDDLE_TEST_POSTGRES says where
+  simulate [seeds]      the workflow engine through 100000 seeds of faults, in release
   bench convert         time and memory of a conversion, beside a plain parse
   bench engine [...]    the workflow engine on SQLite and PostgreSQL, beside what the disk gives;
                         --quick, --large, --only sqlite|postgres, names of measurements
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Some("test") => check::run(&arguments[1..]),
         Some("bench") => bench::run(&arguments[1..]),
         Some("postgres") => postgres::run(&arguments[1..]),
+        Some("simulate") => simulate::run(&arguments[1..]),
         Some("samples") => samples::run(&arguments[1..]),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

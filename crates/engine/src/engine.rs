@@ -1,7 +1,7 @@
 //! The engine, and what its callers ask of it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use heddle_store::StoreError;
 use heddle_store::workflows::{
@@ -9,24 +9,25 @@ use heddle_store::workflows::{
     owner_scope,
 };
 use heddle_workflow::{
-    Actor, Catalog, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check,
-    decide, restore, start, stored,
+    Actor, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check_payload,
+    check_record, check_text, decide, is_event_key, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use crate::draw::{instance_id, token};
 use crate::handler::digest;
+use crate::publish::check_definition;
 use crate::run::Running;
 use crate::work::following;
-use crate::{Clock, Draw, EngineError, Registry};
+use crate::{Act, Clock, Draw, EngineError, Graphs, Permission, Registry};
 
 /// How often a turn is decided again when others were faster.
 const TRIES: usize = 16;
-/// How many graphs are kept ready.
-const MAX_GRAPHS: usize = 256;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
+/// Longest idempotency key of a start, in characters. Rows keep its digest alone.
+const MAX_IDEMPOTENCY_CHARS: usize = 255;
 
 /// What an engine does how often.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +111,10 @@ pub struct Engine {
     pub(crate) config: Config,
     /// What it has while it works.
     pub(crate) running: Mutex<Option<Arc<Running>>>,
-    graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
+    /// `None`: everything is permitted.
+    pub(crate) permission: Option<Arc<dyn Permission>>,
+    pub(crate) graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
+    pub(crate) checked: Arc<Graphs>,
 }
 
 impl Engine {
@@ -129,8 +133,24 @@ impl Engine {
             draw,
             config,
             running: Mutex::default(),
+            permission: None,
             graphs: Mutex::new(BTreeMap::new()),
+            checked: Arc::default(),
         }
+    }
+
+    /// With a host's word on who may do what (W22).
+    #[must_use]
+    pub fn with_permission(mut self, permission: Arc<dyn Permission>) -> Self {
+        self.permission = Some(permission);
+        self
+    }
+
+    /// Sharing what other nodes of this process have checked.
+    #[must_use]
+    pub fn with_graphs(mut self, graphs: Arc<Graphs>) -> Self {
+        self.checked = graphs;
+        self
     }
 
     /// Now, as the rows keep times.
@@ -157,6 +177,14 @@ impl Engine {
 
     /// The same, and says whether it was the first.
     pub async fn begin(&self, request: Request) -> Result<Started, EngineError> {
+        check_definition(&request.key)?;
+        request.owner.as_ref().map_or(Ok(()), |owner| check_record(&owner.kind, &owner.id))?;
+        if let Some(key) = &request.idempotency_key {
+            check_text("an idempotency key", key, MAX_IDEMPOTENCY_CHARS)?;
+        }
+        let by = request.starter.clone().map_or(Actor::System, Actor::from);
+        by.check()?;
+        self.permit(&by, Act::Start { owner: request.owner.as_ref(), definition: &request.key }).await?;
         let scope = owner_scope(request.owner.as_ref());
         let current = self.store.publishing.current_key(&scope, &request.key).await?;
         let (version, definition) = current.ok_or_else(|| EngineError::NoDefinition(request.key.clone()))?;
@@ -164,8 +192,6 @@ impl Engine {
         let now = self.now();
         let bad = || EngineError::BadVersion(version.0.clone());
         let id = instance_id(self.draw.as_ref(), now).ok_or_else(bad)?;
-        let by =
-            request.starter.clone().map_or(Actor::System, |Morph { kind, id }| Actor::Named { kind, id });
         let asked =
             Start { id: id.clone(), trigger: request.trigger, subject: request.subject, depth: 0, by };
         let mut plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
@@ -181,6 +207,7 @@ impl Engine {
             actor_mode: graph.settings().actor_mode,
             starter: request.starter,
             idempotency,
+            rate: graph.settings().start_rate,
         };
         let hand = self.hand();
         let claim = token(self.draw.as_ref(), now);
@@ -195,6 +222,7 @@ impl Engine {
                 Ok(Started { id, is_new: true })
             }
             Committed::Existing(first) => Ok(Started { id: first, is_new: false }),
+            Committed::Limited { again_at } => Err(EngineError::Refused(Refusal::StartRate { again_at })),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
     }
@@ -207,18 +235,37 @@ impl Engine {
         by: Actor,
         expected: Option<u32>,
     ) -> Result<State, EngineError> {
+        by.check()?;
+        self.permit(&by, Act::Command { instance: id, name: command.name() }).await?;
         self.turn(id, &Event::Command { command, by, expected }).await
     }
 
     /// Sends an instance a signal, which is kept until something waits for it.
-    pub async fn signal(&self, id: &InstanceId, key: &str, payload: Json) -> Result<State, EngineError> {
+    pub async fn signal(
+        &self,
+        id: &InstanceId,
+        key: &str,
+        payload: Json,
+        by: Actor,
+    ) -> Result<State, EngineError> {
         let command = Command::Signal { key: key.to_owned(), payload };
-        self.command(id, command, Actor::System, None).await
+        self.command(id, command, by, None).await
     }
 
     /// Publishes an owner's event to every instance of the same owner that waits for it; how many took it. Nobody
     /// else's instances hear of it.
-    pub async fn emit(&self, owner: Option<&Morph>, key: &str, payload: &Json) -> Result<usize, EngineError> {
+    pub async fn emit(
+        &self,
+        owner: Option<&Morph>,
+        key: &str,
+        payload: &Json,
+        by: &Actor,
+    ) -> Result<usize, EngineError> {
+        if !is_event_key(key) {
+            return Err(EngineError::Refused(Refusal::BadKey));
+        }
+        check_payload(&self.config.limits, payload).map_err(EngineError::Refused)?;
+        self.permit(by, Act::Emit { event: key }).await?;
         let mut taken = 0;
         let mut after = None;
         loop {
@@ -265,24 +312,6 @@ impl Engine {
                 () = self.clock.sleep(self.config.poll) => {}
             }
         }
-    }
-
-    /// The graph of a version, read and checked once.
-    pub(crate) async fn graph(&self, version: &Key) -> Result<Arc<Graph>, EngineError> {
-        let known = self.graphs.lock().unwrap_or_else(PoisonError::into_inner).get(version).cloned();
-        if let Some(graph) = known {
-            return Ok(graph);
-        }
-        let bad = || EngineError::BadVersion(version.0.clone());
-        let row = self.store.publishing.version(version).await?.ok_or_else(bad)?;
-        // What was published was sound; which handlers there are now is for each step to find out.
-        let graph = Arc::new(check(&row.document, &Catalog::open()).graph.ok_or_else(bad)?);
-        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
-        if graphs.len() >= MAX_GRAPHS {
-            graphs.clear();
-        }
-        graphs.insert(version.clone(), Arc::clone(&graph));
-        Ok(graph)
     }
 
     pub(crate) async fn load(&self, id: &InstanceId) -> Result<(Arc<Graph>, State), EngineError> {

@@ -2,7 +2,9 @@
 
 use heddle_store::StoreError;
 use heddle_store::workflows::PublishError;
-use heddle_workflow::{CanonicalError, Finding, InstanceId, Refusal, RestoreError};
+use heddle_workflow::{CanonicalError, Finding, InstanceId, Refusal, RestoreError, TextError};
+
+use crate::NobodyKnows;
 
 /// Why something could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +24,18 @@ pub enum EngineError {
     /// There is no such instance.
     #[error("there is no instance {0}")]
     NoInstance(InstanceId),
+    /// A key, name or record that can't be kept.
+    #[error(transparent)]
+    BadText(#[from] TextError),
+    /// Whoever wants it may not do it (W22).
+    #[error("it is forbidden: {reason}")]
+    Forbidden {
+        /// Why, in the host's words.
+        reason: String,
+    },
+    /// Nobody knows whether they may do it.
+    #[error("could not ask whether it is permitted")]
+    Permission(#[source] NobodyKnows),
     /// The present state forbids it.
     #[error(transparent)]
     Refused(Refusal),
@@ -43,4 +57,25 @@ pub enum EngineError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl EngineError {
+    /// A stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "invalid_graph",
+            Self::Checksum(_) => "no_checksum",
+            Self::Publish(PublishError::Changed { .. }) => "changed",
+            Self::NoDefinition(_) => "no_definition",
+            Self::NoInstance(_) => "no_instance",
+            Self::BadText(_) => TextError::CODE,
+            Self::Forbidden { .. } => "forbidden",
+            Self::Permission(_) => "permission",
+            Self::Refused(refusal) => refusal.code(),
+            Self::Busy(_) => "busy",
+            Self::Damaged { .. } => "damaged",
+            Self::BadVersion(_) => "bad_version",
+            Self::Publish(PublishError::Store(_)) | Self::Store(_) => "store",
+        }
+    }
 }

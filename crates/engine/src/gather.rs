@@ -65,9 +65,13 @@ async fn keep_calling<Q: Send + 'static, A: Send + 'static>(
                         let _ = answer.send(result);
                     }
                 }
-                // Dropped, the answers say that nothing is known.
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a call of the store failed");
+                    let error = Arc::new(error);
+                    for answer in answers {
+                        let source = Box::new(Arc::clone(&error));
+                        let _ =
+                            answer.send(Err(StoreError::Backend { attempted: "do it with others", source }));
+                    }
                 }
             }
         });

@@ -7,13 +7,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use heddle_store::workflows::{Effects, WorkflowStore};
-use heddle_workflow::{Catalog, Code, Failure, HandlerSpec, InstanceId, Outcome, StepEnd, StepKey};
+use heddle_store::StoreError;
+use heddle_store::workflows::{Actors, Effects, WorkflowStore};
+use heddle_workflow::{
+    Actor, Catalog, Code, Failure, HandlerSpec, InstanceId, Limits, Outcome, StepEnd, StepKey, check_payload,
+};
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
 
 use crate::Clock;
 
@@ -82,12 +86,21 @@ pub struct Context {
     /// What resumed it, if it was resumed.
     pub resume: Option<Resume>,
     pub(crate) effects: Arc<dyn Effects>,
+    pub(crate) limits: Limits,
+    /// As whom the instance's steps act, once somebody has asked; it never changes.
+    pub(crate) actor: Arc<OnceCell<Actor>>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Context {
+    /// As whom the step acts: who `actor_mode` says, or the system where nobody has that part (W22).
+    pub async fn actor(&self) -> Result<Actor, StepError> {
+        Ok(acting(&self.actor, self.effects.as_ref(), &self.instance).await?.clone())
+    }
+
     /// Runs an effect once per instance, and gives its first result ever after (W21). If the process ends between
-    /// the effect and the keeping of its result, it runs again: give the outside the idempotency key too.
+    /// the effect and the keeping of its result, it runs again: give the outside the idempotency key too. A result that
+    /// is larger than a payload may be isn't kept, and fails the step for good.
     pub async fn once<T, Fut>(&self, key: &str, effect: impl FnOnce() -> Fut) -> Result<T, StepError>
     where
         T: Serialize + DeserializeOwned,
@@ -98,9 +111,23 @@ impl Context {
             return Ok(serde_json::from_value(kept)?);
         }
         let result = serde_json::to_value(effect().await?)?;
+        if let Err(refusal) = check_payload(&self.limits, &result) {
+            return Err(StepError::fatal("result_too_large", refusal));
+        }
         let now = self.clock.now();
         Ok(serde_json::from_value(self.effects.keep_effect(&self.instance, &digest, &result, now).await?)?)
     }
+}
+
+/// As whom an instance's steps act: read once for as many of them as are in the same hands.
+pub(crate) async fn acting<'a>(
+    known: &'a OnceCell<Actor>,
+    effects: &dyn Effects,
+    instance: &InstanceId,
+) -> Result<&'a Actor, StoreError> {
+    // Whatever is called for an instance has one; one that is gone is a step that nobody can end.
+    let read = || async { effects.actors(instance).await?.map(Actors::actor).ok_or(StoreError::Closed) };
+    known.get_or_try_init(read).await
 }
 
 /// SHA-256 of a key, in hexadecimal: what the rows keep of it.
@@ -236,6 +263,8 @@ pub(crate) fn context(
     claim: &heddle_store::workflows::Claimed,
     store: &WorkflowStore,
     clock: &Arc<dyn Clock>,
+    actor: &Arc<OnceCell<Actor>>,
+    limits: &Limits,
 ) -> Context {
     let resume = claim.resume.as_deref().map(|resume| match resume.get("payload") {
         Some(payload) => Resume::Event(payload.clone()),
@@ -247,6 +276,8 @@ pub(crate) fn context(
         idempotency_key: claim.idempotency_key.clone(),
         resume,
         effects: Arc::clone(&store.effects),
+        actor: Arc::clone(actor),
+        limits: limits.clone(),
         clock: Arc::clone(clock),
     }
 }

@@ -36,6 +36,11 @@ impl Harness {
         &self.engine
     }
 
+    /// The rows.
+    pub const fn store(&self) -> &WorkflowStore {
+        &self.store
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

@@ -1,10 +1,15 @@
 //! Publishing a graph.
 
 use heddle_store::workflows::{Morph, NewVersion, Version};
-use heddle_workflow::{Checked, Finding, check, checksum};
+use heddle_workflow::{Actor, Checked, Finding, TextError, check, check_record, check_text, checksum};
 use serde_json::Value as Json;
 
-use crate::{Engine, EngineError};
+use crate::{Act, Engine, EngineError};
+
+/// Longest key of a definition, in characters (W4).
+const MAX_KEY_CHARS: usize = 100;
+/// Longest name of a definition, in characters (W4).
+const MAX_NAME_CHARS: usize = 200;
 
 /// A document to be published.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +40,17 @@ impl Publication {
             expected_checksum: None,
         }
     }
+
+    fn check(&self) -> Result<(), TextError> {
+        check_definition(&self.key)?;
+        check_text("a definition's name", &self.name, MAX_NAME_CHARS)?;
+        self.owner.iter().chain(&self.publisher).try_for_each(|morph| check_record(&morph.kind, &morph.id))
+    }
+}
+
+/// Refuses what can be no definition's key.
+pub(crate) fn check_definition(key: &str) -> Result<(), TextError> {
+    check_text("a definition's key", key, MAX_KEY_CHARS)
 }
 
 impl Engine {
@@ -51,7 +67,10 @@ impl Engine {
     /// Checks a document and publishes it as the definition's current version. Gives the version and what there is to
     /// say of its graph.
     pub async fn publish_as(&self, publication: Publication) -> Result<(Version, Vec<Finding>), EngineError> {
+        publication.check()?;
         let Publication { key, name, owner, document, publisher, expected_checksum } = publication;
+        let by = publisher.clone().map_or(Actor::System, Actor::from);
+        self.permit(&by, Act::Publish { owner: owner.as_ref(), definition: &key }).await?;
         let Checked { graph, findings } = self.check(&document);
         let Some(graph) = graph else { return Err(EngineError::Invalid(findings)) };
         let version = NewVersion {

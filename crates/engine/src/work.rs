@@ -1,21 +1,35 @@
 //! A step: claim, handler, turn.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use heddle_store::workflows::{ClaimRef, Claimed, Key};
 use heddle_workflow::{
-    Activity, Code, Event, Failure, Graph, Life, NodeKind, Plan, State, StepEnd, StepKey, Token,
+    Activity, Actor, Code, Event, Failure, Graph, Life, NodeKind, Plan, Refusal, State, Step, StepEnd,
+    StepKey, Token,
 };
 use jiff::SignedDuration;
+use tokio::sync::OnceCell;
 
 use crate::draw::{chance, token};
-use crate::handler::context;
-use crate::{Engine, EngineError};
+use crate::handler::{acting, context};
+use crate::{Act, Engine, EngineError};
 
 /// How often the end of a step is tried to be written when the store fails. Its failure is not the step's: what
 /// can't be written is lost with its lease, and the step is run again.
 const WRITES: u32 = 5;
 const PAUSE: SignedDuration = SignedDuration::from_millis(100);
+type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What became of something that was done under a claim.
+enum Held<T> {
+    Ended(T),
+    TimedOut,
+    /// Somebody else has the step.
+    Lost,
+}
+
 /// A step that follows in the same hands, and the state that its instance was left in.
 pub(crate) type Following = (Claimed, Option<State>);
 
@@ -43,47 +57,115 @@ impl Engine {
 
     /// Runs a step, and those that follow it as long as they can be taken in the same commit.
     pub(crate) async fn perform(&self, claimed: Claimed, known: Option<State>) -> Result<(), EngineError> {
+        let actor = Arc::new(OnceCell::new());
         let mut next = Some((claimed, known));
         while let Some((claimed, known)) = next {
-            next = self.step(claimed, known).await?;
+            next = self.step(claimed, known, &actor).await?;
         }
         Ok(())
     }
 
     /// Runs a step; the one that follows it in this node's hands, and the state that it was left in.
-    async fn step(&self, claimed: Claimed, known: Option<State>) -> Result<Option<Following>, EngineError> {
+    async fn step(
+        &self,
+        claimed: Claimed,
+        known: Option<State>,
+        actor: &Arc<OnceCell<Actor>>,
+    ) -> Result<Option<Following>, EngineError> {
         let graph = self.graph(&claimed.version).await?;
         let node = graph.find(claimed.claim.step.node.as_str()).map(|index| graph.node(index));
         let Some((node, NodeKind::Action { handler, .. })) = node.map(|node| (node, &node.kind)) else {
-            return self.give_back(&claimed.claim).await;
+            return self.give_back(&claimed.claim, "there is no such node").await;
         };
-        let input = claimed.input.as_deref().cloned().unwrap_or_default();
-        let called = self.registry.call(handler, input, context(&claimed, &self.store, &self.clock));
-        let Some(mut called) = called else {
-            return self.give_back(&claimed.claim).await;
-        };
+        if !self.registry.has(handler) {
+            return self.give_back(&claimed.claim, "there is no handler for it here").await;
+        }
         let mut patience = node.timeout.map(|timeout| self.clock.sleep(timeout));
-        let end = loop {
+        if self.permission.is_some() {
+            let permitted = self.permitted(&claimed.claim, handler, actor);
+            match self.hold(&claimed.claim, &mut patience, permitted).await {
+                Held::Ended(Ok(())) => {}
+                Held::Ended(Err(EngineError::Forbidden { reason })) => {
+                    let end = failed("forbidden", &reason, false);
+                    return self
+                        .finish(&claimed, known.map(|state| (claimed.version.clone(), graph, state)), end)
+                        .await;
+                }
+                // Whether it may run is not for the step to fail by.
+                Held::Ended(Err(error)) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "could not ask whether a step may run"
+                    );
+                    return self.give_back(&claimed.claim, "nobody knows whether it may run").await;
+                }
+                Held::TimedOut => {
+                    return self
+                        .finish(
+                            &claimed,
+                            known.map(|state| (claimed.version.clone(), graph, state)),
+                            timed_out(),
+                        )
+                        .await;
+                }
+                Held::Lost => return Ok(None),
+            }
+        }
+        let input = claimed.input.as_deref().cloned().unwrap_or_default();
+        let called = self.registry.call(
+            handler,
+            input,
+            context(&claimed, &self.store, &self.clock, actor, &self.config.limits),
+        );
+        let Some(called) = called else {
+            return self.give_back(&claimed.claim, "there is no handler for it here").await;
+        };
+        let end = match self.hold(&claimed.claim, &mut patience, called).await {
+            Held::Ended(end) => end,
+            Held::TimedOut => timed_out(),
+            // Whoever holds it now runs it again; this call is dropped where it stands.
+            Held::Lost => return Ok(None),
+        };
+        self.finish(&claimed, known.map(|state| (claimed.version.clone(), graph, state)), end).await
+    }
+
+    /// Whether the step may run, as whom it acts.
+    async fn permitted(
+        &self,
+        claim: &ClaimRef,
+        handler: &str,
+        actor: &OnceCell<Actor>,
+    ) -> Result<(), EngineError> {
+        let actor = acting(actor, self.store.effects.as_ref(), &claim.instance).await?;
+        self.permit(actor, Act::Step { instance: &claim.instance, handler }).await
+    }
+
+    /// Does something while a claim is kept alive.
+    async fn hold<T>(
+        &self,
+        claim: &ClaimRef,
+        patience: &mut Option<Sleep>,
+        work: impl Future<Output = T>,
+    ) -> Held<T> {
+        let mut work = std::pin::pin!(work);
+        loop {
             let patience = async {
-                match &mut patience {
+                match patience {
                     Some(patience) => patience.as_mut().await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 biased;
-                end = &mut called => break end,
-                () = patience => break timed_out(),
+                done = &mut work => return Held::Ended(done),
+                () = patience => return Held::TimedOut,
                 () = self.clock.sleep(self.config.lease / 3) => {
-                    if !self.heartbeat(&claimed.claim).await {
-                        // Whoever holds it now runs it again; this call is dropped where it stands.
-                        return Ok(None);
+                    if !self.heartbeat(claim).await {
+                        return Held::Lost;
                     }
                 }
             }
-        };
-        let known = known.map(|state| (claimed.version.clone(), graph, state));
-        self.finish(&claimed, known, end).await
+        }
     }
 
     /// Prolongs a claim. A store that fails prolongs nothing, and takes nothing away either: the lease tells.
@@ -98,9 +180,9 @@ impl Engine {
         }
     }
 
-    /// Another node may have what this one lacks.
-    async fn give_back(&self, claim: &ClaimRef) -> Result<Option<Following>, EngineError> {
-        tracing::warn!(node = %claim.step.node, "there is no handler for a step here");
+    /// Another node may have what this one lacks, or this one later.
+    async fn give_back(&self, claim: &ClaimRef, why: &str) -> Result<Option<Following>, EngineError> {
+        tracing::warn!(instance = %claim.instance, node = %claim.step.node, why, "a step is given back");
         let from = self.now().checked_add(OFFERED_AGAIN).unwrap_or(jiff::Timestamp::MAX);
         self.store.work.release(claim, from).await?;
         Ok(None)
@@ -117,12 +199,18 @@ impl Engine {
         let chance = chance(self.draw.as_ref());
         let event = Event::StepEnded { token: claim.token.clone(), end, chance };
         let mut tries = 0;
+        let mut tokens = Vec::new();
         loop {
             let next = token(self.draw.as_ref(), self.now());
+            tokens.push(next.clone());
             let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
             match self.turn_then(&claim.instance, &event, known.take(), take).await {
                 Ok((version, plan, true)) => return Ok(following(&version, plan, next)),
                 Ok((_, _, false)) => return Ok(None),
+                // It was written, and only the answer was lost: what follows it is in these hands.
+                Err(EngineError::Refused(Refusal::LeaseLost)) if tries > 0 => {
+                    return self.left_to(claimed, &tokens).await;
+                }
                 Err(EngineError::Refused(refusal)) => {
                     tracing::info!(code = refusal.code(), step = %claim.step.node, "the end of a step came too late");
                     return Ok(None);
@@ -138,6 +226,27 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The step that its instance stands at, if it is held under one of these tokens.
+    async fn left_to(&self, before: &Claimed, tokens: &[Token]) -> Result<Option<Following>, EngineError> {
+        let (graph, state) = self.load(&before.claim.instance).await?;
+        let Some(Step { attempt, activity: Activity::Held(lease) }) = state.life.step() else {
+            return Ok(None);
+        };
+        if !tokens.contains(&lease.token) {
+            return Ok(None);
+        }
+        let node = graph.node(attempt.node).id.clone();
+        let step = StepKey { node, visit: attempt.visit, attempt: attempt.attempt };
+        let claimed = Claimed {
+            idempotency_key: step.idempotency_key(&state.id),
+            claim: ClaimRef { instance: state.id.clone(), step, token: lease.token.clone() },
+            version: before.version.clone(),
+            input: attempt.input.clone(),
+            resume: attempt.resume.clone(),
+        };
+        Ok(Some((claimed, Some(state))))
     }
 
     /// Takes the step that a plan leaves, if it is one of this node's.
@@ -174,7 +283,13 @@ pub(crate) fn following(version: &Key, plan: Plan, token: Token) -> Option<Follo
 }
 
 fn timed_out() -> StepEnd {
-    let code = Code::new("timeout").unwrap_or_else(|error| unreachable!("{error}"));
-    let failure = Failure::new(code, "the step took longer than its node allows", true);
-    StepEnd::Failed { failure, timed_out: true }
+    match failed("timeout", "the step took longer than its node allows", true) {
+        StepEnd::Failed { failure, .. } => StepEnd::Failed { failure, timed_out: true },
+        other => other,
+    }
+}
+
+fn failed(code: &'static str, message: &str, retryable: bool) -> StepEnd {
+    let code = Code::new(code).unwrap_or_else(|error| unreachable!("{error}"));
+    StepEnd::Failed { failure: Failure::new(code, message, retryable), timed_out: false }
 }

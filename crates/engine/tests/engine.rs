@@ -113,8 +113,8 @@ async fn a_handler_can_wait() {
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.settle().await.unwrap();
     assert_eq!(harness.engine().state(&id).await.unwrap().life.status(), Status::Waiting);
-    assert_eq!(harness.engine().emit(None, "answer", &json!(7)).await.unwrap(), 1);
-    assert_eq!(harness.engine().emit(None, "answer", &json!(8)).await.unwrap(), 0);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(7), &Actor::System).await.unwrap(), 1);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(8), &Actor::System).await.unwrap(), 0);
     assert_eq!(output(&harness.finish(&id).await.unwrap().life), &json!(7));
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.advance(SignedDuration::from_hours(719)).await.unwrap();
@@ -200,7 +200,7 @@ async fn owners_are_apart() {
         let request = Request { owner, starter: morph("user", "8"), ..Request::new("test", Value::Null) };
         ids.push(engine.start(request).await.unwrap());
     }
-    assert_eq!(engine.emit(morph("team", "2").as_ref(), "go", &json!(1)).await.unwrap(), 1);
+    assert_eq!(engine.emit(morph("team", "2").as_ref(), "go", &json!(1), &Actor::System).await.unwrap(), 1);
     let mut statuses = Vec::new();
     for id in &ids {
         let row = engine.reading().instance(id).await.unwrap().unwrap();
@@ -208,7 +208,7 @@ async fn owners_are_apart() {
         statuses.push(row.status);
     }
     assert_eq!(statuses, [Status::Waiting, Status::Completed, Status::Waiting]);
-    assert_eq!(engine.emit(None, "go", &json!(1)).await.unwrap(), 1);
+    assert_eq!(engine.emit(None, "go", &json!(1), &Actor::System).await.unwrap(), 1);
     assert_eq!(engine.ended(&ids[2]).await.unwrap().status, Status::Completed);
 }
 

@@ -362,6 +362,13 @@ impl From<EngineError> for Problem {
             EngineError::NoDefinition(_) => Self::no_such_workflow(),
             EngineError::NoInstance(_) => Self::no_such_instance(),
             EngineError::Refused(refusal) => refusal.into(),
+            EngineError::BadText(error) => {
+                Self::invalid(vec![FieldError::new("", "bad_value", error.to_string())])
+            }
+            EngineError::Forbidden { reason } => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden", "You may not do this").detail(reason)
+            }
+            EngineError::Permission(_) => Self::unavailable(&error),
             EngineError::Busy(_) => {
                 let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "The instance is busy")
                     .detail("it changes faster than this can be done; try again in a moment");
@@ -378,10 +385,13 @@ impl From<InstanceRefusal> for Problem {
         use InstanceRefusal as R;
         let (status, title) = match refusal {
             R::PayloadTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "The payload is too large"),
-            R::PayloadTooNested { .. } | R::BadKey | R::TooDeep { .. } => {
+            R::PayloadTooNested { .. } | R::BadKey | R::BadText(_) | R::TooDeep { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "The request is beyond a limit")
             }
-            R::TooManySignals { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many signals wait already"),
+            R::TooManySignals { .. } | R::TooManyWaits { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "The instance has too much to wait for already")
+            }
+            R::StartRate { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many have started lately"),
             _ => (StatusCode::CONFLICT, "The instance's state forbids it"),
         };
         let mut problem = Self::new(status, refusal.code(), title).detail(refusal.to_string());

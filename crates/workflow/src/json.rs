@@ -130,6 +130,41 @@ impl<'de> Deserialize<'de> for Items<'de> {
     }
 }
 
+/// Deepest nesting of a value that rows keep. Stores read more than this.
+pub(crate) const MAX_JSON_DEPTH: usize = 64;
+
+/// Whether a value is nested deeper than `most` levels.
+pub(crate) fn nests_deeper_than(json: &Value, most: usize) -> bool {
+    let Some(most) = most.checked_sub(1) else { return matches!(json, Value::Array(_) | Value::Object(_)) };
+    match json {
+        Value::Array(items) => items.iter().any(|item| nests_deeper_than(item, most)),
+        Value::Object(properties) => properties.values().any(|item| nests_deeper_than(item, most)),
+        _ => false,
+    }
+}
+
+/// How long a value's JSON is.
+pub(crate) fn json_bytes(json: &Value) -> usize {
+    /// Counts and throws away.
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // Neither the writer nor a JSON value can fail.
+    let _ = serde_json::to_writer(&mut count, json);
+    count.0
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -15,6 +15,7 @@ mod instance;
 mod json;
 mod length;
 mod name;
+mod text;
 
 pub use canonical::*;
 pub use expression::*;
@@ -23,3 +24,4 @@ pub use instance::*;
 pub use json::*;
 pub use length::*;
 pub use name::*;
+pub use text::*;

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::too_many_lines, reason = "tests")]
 
 use heddle_workflow::{
-    Catalog, Chance, Checked, Finding, HandlerSpec, NodeKind, SCHEMA_VERSION, Severity, check, columns,
+    Catalog, Chance, Checked, Finding, HandlerSpec, NodeKind, SCHEMA_VERSION, Severity, StartRate, check,
+    columns,
 };
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -86,7 +87,11 @@ fn a_sound_document_is_a_graph() {
     let charge = graph.node(start.edge("default").unwrap());
     assert!(matches!(&charge.kind, NodeKind::Action { handler, .. } if handler == "charge"));
     assert_eq!(charge.timeout, Some(SignedDuration::from_secs(30)));
-    assert_eq!(graph.settings().max_steps, 50);
+    assert_eq!((graph.settings().max_steps, graph.settings().start_rate), (50, None));
+    let rated = after(|it| it["settings"]["start_rate"] = json!({"count": 10_000, "per": "31 days"}));
+    let per = SignedDuration::from_hours(24 * 31);
+    let rate = Some(StartRate { count: 10_000, per });
+    assert_eq!(rated.graph.unwrap().settings().start_rate, rate);
     assert_eq!(graph.node(graph.find("lost").unwrap()).edge("default"), None);
     let (trigger, settings) = columns(&sound());
     assert_eq!(
@@ -103,6 +108,13 @@ fn every_fault_is_found_where_it_is() {
         (after(|it| it["nodes"] = json!({})), "bad_document", "/nodes", None),
         (after(|it| it["schema_version"] = json!("v9")), "unknown_schema", "/schema_version", None),
         (after(|it| it["nodes"] = json!(vec![json!({}); 501])), "too_large", "/nodes", None),
+        (after(|it| it["nodes"][0]["config"]["key"] = json!("x".repeat(1_100_000))), "too_large", "", None),
+        (
+            after(|it| it["settings"] = (0..64).fold(json!({}), |inner, _| json!({"more": inner}))),
+            "too_large",
+            "",
+            None,
+        ),
         (after(|it| it["nodes"][5]["id"] = json!("a b")), "bad_id", "/nodes/5/id", None),
         (after(|it| it["nodes"][8]["id"] = json!("done")), "duplicate_id", "/nodes/8/id", Some("done")),
         (
@@ -187,6 +199,48 @@ fn every_fault_is_found_where_it_is() {
             "bad_config",
             "/settings/limits/max_steps",
             None,
+        ),
+        (
+            after(|it| it["settings"]["start_rate"] = json!({"count": 0, "per": "1m"})),
+            "bad_start_rate",
+            "/settings/start_rate/count",
+            None,
+        ),
+        (
+            after(|it| it["settings"]["start_rate"] = json!({"count": 5, "per": "32 days"})),
+            "bad_start_rate",
+            "/settings/start_rate/per",
+            None,
+        ),
+        (
+            after(|it| it["settings"]["start_rate"] = json!({"count": 5, "per": "often"})),
+            "bad_start_rate",
+            "/settings/start_rate/per",
+            None,
+        ),
+        (
+            after(|it| it["settings"]["start_rate"] = json!({"count": 5})),
+            "bad_config",
+            "/settings/start_rate",
+            None,
+        ),
+        (
+            after(|it| it["nodes"][0]["config"]["key"] = json!("order\u{0}paid")),
+            "bad_config",
+            "/nodes/0/config/key",
+            Some("start"),
+        ),
+        (
+            after(|it| it["nodes"][6]["config"]["event"] = json!("reply\n")),
+            "bad_config",
+            "/nodes/6/config/event",
+            Some("reply"),
+        ),
+        (
+            after(|it| it["nodes"][1]["config"]["handler"] = json!("\u{0}")),
+            "bad_config",
+            "/nodes/1/config/handler",
+            Some("charge"),
         ),
         (
             after(|it| it["nodes"][6]["type"] = json!("trigger")),

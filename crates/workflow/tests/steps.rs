@@ -80,7 +80,8 @@ fn a_turn_walks_on_to_the_next_step_that_needs_somebody() {
     );
 }
 
-/// proves W16: only the token of the present claim can end a step, only while its lease holds, and only once.
+/// proves W16: only the token of the present claim can end a step, only while its lease holds, and only once. Wrong
+/// elsewhere: a holder is known by its worker's name, and passes for the one that has taken the step again.
 #[test]
 fn a_step_is_ended_by_its_holder_alone() {
     let mut world = World::new(single(&json!({}), &["default"], json!({})), Value::Null);
@@ -293,6 +294,7 @@ fn sizes_are_bounded() {
 }
 
 /// proves W7: the signal that resumed a handler stays with the visit until it ends, through failure and lost leases.
+/// Wrong elsewhere: the retry of a call that was resumed waits anew for a signal that has come already.
 #[test]
 fn a_retry_of_a_failed_resume_carries_its_signal() {
     let mut world = World::new(single(&retrying(3), &["default"], json!({})), Value::Null);
@@ -322,7 +324,8 @@ fn a_retry_of_a_failed_resume_carries_its_signal() {
     assert_eq!(world.stands(), ("completed", None));
 }
 
-/// proves W19: a suspended handler is called again when its patience ends, and told so.
+/// proves W19: a suspended handler is called again when its patience ends, and told so. Wrong elsewhere: a stray resume
+/// ends what waits, or is about to, with `{}`.
 #[test]
 fn a_suspended_handler_is_told_of_its_timeout() {
     let mut world = World::new(single(&json!({}), &["default"], json!({})), Value::Null);

@@ -144,7 +144,7 @@ proptest! {
     /// they have to be, ended rows never change, and the rows alone stand for the same state.
     #[test]
     fn what_has_to_hold_holds(happenings in happenings()) {
-        let limits = Limits { kept_signals: 4, lost_leases: 3, ..Limits::default() };
+        let limits = Limits { kept_signals: 4, lost_leases: 3, waits: 12, ..Limits::default() };
         let mut world = World::limited(everything(), limits, Value::Null);
         let mut tokens = Vec::new();
         for happens in &happenings {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    ClaimRef, Claimed, Committed, DefinitionSummary, Due, Effects, InstanceCursor, InstanceFilter,
+    Actors, ClaimRef, Claimed, Committed, DefinitionSummary, Due, Effects, InstanceCursor, InstanceFilter,
     InstanceSummary, Key, Loaded, Morph, NewVersion, OverlayCount, Page, Payloads, Probe, Probes,
     PublishError, Publishing, Reading, TimelineCursor, TimelineEntry, Turn, Turns, Version, VersionSummary,
     Watch, Work,
@@ -154,6 +154,10 @@ impl Work for Faulty {
 
 #[async_trait]
 impl Effects for Faulty {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        self.call(self.world.memory.actors(instance)).await
+    }
+
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         self.call(self.world.memory.effect(instance, digest)).await
     }

@@ -54,6 +54,7 @@ pub(super) struct AddWait<'a> {
     pub(super) condition: Option<String>,
     pub(super) payload: Option<String>,
     pub(super) outcome: Option<&'a str>,
+    pub(super) fired_at: Option<Timestamp>,
 }
 
 /// The columns of [`Change::ChangeWait`]. What is `None` of the first three stays as it is.
@@ -99,6 +100,12 @@ impl<'a> Change<'a> {
                 event_key: Some(event_key),
                 payload: text(Some(payload)),
                 ..AddWait::new(key, "signal", "kept", None)
+            }),
+            Write::RecordCommand { key, name, payload } => Self::AddWait(AddWait {
+                event_key: Some(name),
+                payload: text(Some(payload)),
+                fired_at: Some(now),
+                ..AddWait::new(key, "command", "fired", None)
             }),
             Write::UseSignal { id } => Self::UseSignal(id),
             Write::CloseWaits => Self::CloseWaits,
@@ -156,6 +163,7 @@ impl<'a> AddWait<'a> {
             condition: None,
             payload: None,
             outcome: None,
+            fired_at: None,
         }
     }
 

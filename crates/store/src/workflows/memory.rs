@@ -7,15 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use heddle_workflow::{
-    InstanceId, Lease, Plan, Rows, SignalId, StepRow, StepStatus, Token, WaitRecord, WaitStatus, Waits,
+    InstanceId, Lease, Plan, Rows, SignalId, StartRate, StepRow, StepStatus, Token, WaitRecord, WaitStatus,
+    Waits,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use super::probes::LocalProbes;
 use super::{
-    ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, Morph, NewInstance, NewVersion, Probe, Probes,
-    PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
+    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, Morph, NewInstance, NewVersion, Probe,
+    Probes, PublishError, Publishing, Turn, Turns, Version, Watch, Work, owner_scope,
 };
 use crate::StoreError;
 
@@ -55,8 +56,8 @@ struct Published {
 
 struct Instance {
     new: NewInstance,
-    rows: Rows,
-    started_at: Timestamp,
+    created_at: Timestamp,
+    rows: Arc<Rows>,
     /// When each of its steps and of its waits was made.
     made: (Vec<Timestamp>, Vec<Timestamp>),
     /// When its leases and waits were last handed out, each as it was then.
@@ -70,8 +71,8 @@ impl WorkflowMemory {
     }
 
     /// Every instance's rows, for tests that look at all of them.
-    pub fn everything(&self) -> Vec<Rows> {
-        self.tables().instances.values().map(|instance| instance.rows.clone()).collect()
+    pub fn everything(&self) -> Vec<Arc<Rows>> {
+        self.tables().instances.values().map(|instance| Arc::clone(&instance.rows)).collect()
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -118,14 +119,18 @@ impl Tables {
         if let Some((first, _)) = first.filter(|(_, until)| *until > plan.at) {
             return Committed::Existing(first.clone());
         }
+        if let Some(again_at) = new.rate.and_then(|rate| self.again_at(&new.definition, rate, plan.at)) {
+            return Committed::Limited { again_at };
+        }
         let id = plan.state.id.clone();
         let rows = Rows::created(plan, name);
         let (Ok(rows), false) = (rows, self.instances.contains_key(&id)) else { return Committed::Conflict };
         if let Some((digest, until)) = &new.idempotency {
             self.starts.insert(digest.clone(), (id.clone(), *until));
         }
-        let (started_at, made, handed_out) = (plan.at, Default::default(), BTreeMap::new());
-        let mut instance = Instance { new, rows, started_at, made, handed_out };
+        let (rows, created_at) = (Arc::new(rows), plan.at);
+        let mut instance =
+            Instance { new, created_at, rows, made: Default::default(), handed_out: BTreeMap::new() };
         instance.note(plan.at);
         self.instances.insert(id, instance);
         Committed::Done
@@ -133,8 +138,9 @@ impl Tables {
 
     fn turn(&mut self, plan: &Plan, name: impl FnMut() -> SignalId) -> Committed {
         let Some(instance) = self.instances.get_mut(&plan.state.id) else { return Committed::Conflict };
-        match instance.rows.apply(plan, name) {
-            Ok(()) => {
+        match instance.rows.after(plan, name) {
+            Ok(rows) => {
+                instance.rows = Arc::new(rows);
                 instance.note(plan.at);
                 Committed::Done
             }
@@ -142,11 +148,23 @@ impl Tables {
         }
     }
 
+    /// When another instance of a definition may start; `None`: now.
+    fn again_at(&self, definition: &Key, rate: StartRate, now: Timestamp) -> Option<Timestamp> {
+        let since = rate.since(now);
+        let made = self.instances.values().filter(|instance| instance.new.definition == *definition);
+        let mut counted: Vec<_> =
+            made.map(|instance| instance.created_at).filter(|created_at| *created_at > since).collect();
+        counted.sort_unstable();
+        let last = usize::try_from(rate.count).ok()?.checked_sub(1)?;
+        counted.iter().rev().nth(last).map(|created_at| rate.again_at(*created_at))
+    }
+
     fn held(&mut self, claim: &ClaimRef) -> Option<&mut StepRow> {
-        let steps = &mut self.instances.get_mut(&claim.instance)?.rows.steps;
-        steps.iter_mut().find(|step| {
+        let instance = self.instances.get_mut(&claim.instance)?;
+        let place = instance.rows.steps.iter().position(|step| {
             step.key == claim.step && step.claim.as_ref().is_some_and(|(token, _)| *token == claim.token)
-        })
+        })?;
+        Arc::make_mut(&mut instance.rows).steps.get_mut(place)
     }
 }
 
@@ -215,7 +233,7 @@ impl Turns for WorkflowMemory {
         let tables = self.tables();
         let loaded = |instance: &Instance| Loaded {
             version: instance.new.version.clone(),
-            rows: instance.rows.clone(),
+            rows: instance.rows.as_ref().clone(),
         };
         Ok(ids.iter().map(|id| Ok(tables.instances.get(id).map(loaded))).collect())
     }
@@ -268,7 +286,7 @@ impl Work for WorkflowMemory {
         let mut claimed = Vec::new();
         for ((_, id, place), token) in queued.into_iter().zip(tokens) {
             let Some(instance) = tables.instances.get_mut(&id) else { continue };
-            let step = &mut instance.rows.steps[place];
+            let step = &mut Arc::make_mut(&mut instance.rows).steps[place];
             step.hold(&Lease { token: token.clone(), until, since: now });
             claimed.push(Claimed {
                 claim: ClaimRef { instance: id, step: step.key.clone(), token: token.clone() },
@@ -372,6 +390,17 @@ fn overdue(id: &InstanceId, rows: &Rows, now: Timestamp) -> Vec<(usize, Overdue)
 
 #[async_trait]
 impl Effects for WorkflowMemory {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        let tables = self.tables();
+        let Some(Instance { new, .. }) = tables.instances.get(instance) else { return Ok(None) };
+        Ok(Some(Actors {
+            mode: new.actor_mode,
+            starter: new.starter.clone(),
+            owner: new.owner.clone(),
+            publisher: tables.versions.get(&new.version).and_then(|published| published.publisher.clone()),
+        }))
+    }
+
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         Ok(self.tables().effects.get(&(instance.clone(), digest.to_owned())).cloned())
     }

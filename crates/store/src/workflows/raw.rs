@@ -263,7 +263,7 @@ impl RawWait {
             "delay" => Some(WaitKind::Delay),
             "event" => Some(WaitKind::Event { key: self.event_key.clone() }),
             "handler" => Some(WaitKind::Handler { key: key(self.event_key.clone())? }),
-            "deadline" | "signal" => None,
+            "deadline" | "signal" | "command" => None,
             _ => return Err(place.bad("kind", "is no kind")),
         };
         let what = match (kind, self.kind.as_str()) {
@@ -283,6 +283,9 @@ impl RawWait {
                 Waits::Step { row, payload }
             }
             (None, "deadline") => Waits::Deadline { due_at: place.needed("due_at", due_at)? },
+            (None, "command") => {
+                Waits::Command { name: key(self.event_key)?, payload: place.needed("payload", payload)? }
+            }
             (None, _) => {
                 Waits::Signal { event_key: key(self.event_key)?, payload: place.needed("payload", payload)? }
             }

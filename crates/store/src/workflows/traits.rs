@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_workflow::{ActorMode, InstanceId, Plan, Rows, StepKey, Token};
+use heddle_workflow::{Actor, ActorMode, InstanceId, Plan, Rows, StartRate, StepKey, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
@@ -96,9 +96,12 @@ pub trait Work: Send + Sync {
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 
-/// Effects that happen once per instance (W21).
+/// What handlers ask for: as whom they act, and effects that happen once per instance (W21, W22).
 #[async_trait]
 pub trait Effects: Send + Sync {
+    /// As whom an instance's steps may act; none of it ever changes. `None`: there is no such instance.
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError>;
+
     /// What came of an effect, if it is known. `digest` stands for its key and its instance.
     async fn effect(&self, instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError>;
 
@@ -234,6 +237,38 @@ pub struct Morph {
     pub id: String,
 }
 
+impl From<Morph> for Actor {
+    fn from(Morph { kind, id }: Morph) -> Self {
+        Self::Named { kind, id }
+    }
+}
+
+/// As whom an instance's steps may act, from its row and its version's (W22).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actors {
+    /// Which of them it is.
+    pub mode: ActorMode,
+    /// Who started it.
+    pub starter: Option<Morph>,
+    /// Whose it is.
+    pub owner: Option<Morph>,
+    /// Who published its version.
+    pub publisher: Option<Morph>,
+}
+
+impl Actors {
+    /// As whom they act. Where nobody has that part, it is the system's.
+    pub fn actor(self) -> Actor {
+        let named = match self.mode {
+            ActorMode::System => None,
+            ActorMode::Starter => self.starter,
+            ActorMode::Owner => self.owner,
+            ActorMode::Publisher => self.publisher,
+        };
+        named.map_or(Actor::System, Actor::from)
+    }
+}
+
 /// The owner's scope: `<type>:<key>`, or `*` for the whole application (W4).
 pub fn owner_scope(owner: Option<&Morph>) -> String {
     owner.map_or_else(|| "*".to_owned(), |owner| format!("{}:{}", owner.kind, owner.id))
@@ -328,6 +363,9 @@ pub struct NewInstance {
     pub starter: Option<Morph>,
     /// The digest of its idempotency key, and until when that counts.
     pub idempotency: Option<(String, Timestamp)>,
+    /// How many of its definition may start in a while. A start whose idempotency key has been seen isn't counted,
+    /// and isn't refused for it either.
+    pub rate: Option<StartRate>,
 }
 
 /// What came of a turn.
@@ -339,6 +377,12 @@ pub enum Committed {
     Conflict,
     /// A start whose idempotency key has been seen: this is the first instance.
     Existing(InstanceId),
+    /// A start of which there were too many; nothing of it is done. Whoever counts and inserts does both in one, with
+    /// nobody in between, whichever process they are in.
+    Limited {
+        /// When another one may start.
+        again_at: Timestamp,
+    },
 }
 
 /// A claim on a step.

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use heddle_store::workflows::{ClaimRef, Committed, Due, Turn, WorkflowStore};
 use heddle_workflow::{
-    Actor, Chance, Code, Command, Event, Failure, InstanceId, Limits, Outcome, Rows, SignalId, StepEnd,
-    decide, restore,
+    Actor, Chance, Code, Command, Event, Failure, InstanceId, Limits, Outcome, Rows, SignalId, StartRate,
+    StepEnd, decide, restore,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ use crate::suite::{at, commit, graph, id, load, starting, token, version};
 
 #[derive(Debug, Clone)]
 pub enum Call {
-    Start(Option<u8>),
+    /// With a key or without, under a rate or not.
+    Start(Option<u8>, bool),
     Claim,
     /// The claim so many ago: how its step ended.
     Finish(usize, u8),
@@ -31,7 +32,7 @@ pub enum Call {
 pub fn calls() -> impl Strategy<Value = Vec<Call>> {
     let ago = || prop_oneof![6 => Just(0_usize), 1 => 1..4_usize];
     let one = prop_oneof![
-        3 => prop::option::of(0..3_u8).prop_map(Call::Start),
+        3 => (prop::option::of(0..3_u8), any::<bool>()).prop_map(|(key, rated)| Call::Start(key, rated)),
         8 => Just(Call::Claim),
         8 => (ago(), any::<u8>()).prop_map(|(ago, end)| Call::Finish(ago, end)),
         1 => ago().prop_map(Call::Heartbeat),
@@ -96,12 +97,16 @@ impl Side<'_> {
                 self.now += SignedDuration::from_millis(i64::from(*milliseconds));
                 String::new()
             }
-            Call::Start(key) => {
+            Call::Start(key, rated) => {
                 self.started += 1;
                 let version = self.store.publishing.current("*", "flow").await.unwrap().unwrap();
                 let names = ["a", "b", "c"];
                 let key = key.map(|key| (names[usize::from(key)], until));
-                shown(&commit(self.store, starting(&version, &id(self.started), key, now)).await)
+                let mut turn = starting(&version, &id(self.started), key, now);
+                if let Some(new) = turn.new.as_mut().filter(|_| *rated) {
+                    new.rate = Some(StartRate { count: 3, per: SignedDuration::from_secs(40) });
+                }
+                shown(&commit(self.store, turn).await)
             }
             Call::Claim => {
                 self.tokens += 1;
@@ -172,7 +177,11 @@ impl Side<'_> {
     }
 
     async fn command(&mut self, number: u32, command: Command) -> String {
-        let event = Event::Command { command, by: Actor::System, expected: None };
+        let by = match number % 3 {
+            0 => Actor::System,
+            _ => Actor::Named { kind: "user".to_owned(), id: number.to_string() },
+        };
+        let event = Event::Command { command, by, expected: None };
         self.turn(&id(number), &event).await
     }
 
@@ -183,7 +192,8 @@ impl Side<'_> {
             return "absent".to_owned();
         }
         let state = restore(&graph(), &load(self.store, instance).await.rows).unwrap();
-        match decide(&graph(), &Limits::default(), &state, event, self.now) {
+        let limits = Limits { waits: 20, ..Limits::default() };
+        match decide(&graph(), &limits, &state, event, self.now) {
             Err(refusal) => refusal.to_string(),
             Ok(plan) => {
                 let after = plan.state.clone();

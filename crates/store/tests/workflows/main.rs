@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod differential;
+mod keys;
 mod postgres;
 mod sqlite;
 mod suite;

@@ -7,10 +7,13 @@ use serde_json::Value as Json;
 use super::config::{self, Wrong};
 use super::document::{Document, Edge, Node as NodeDocument, SCHEMA_VERSION};
 use super::{
-    Finding, FindingCode, Graph, MAX_EDGES, MAX_NODES, Node, NodeIndex, NodeKind, Retry, Severity, Trigger,
-    shape,
+    Finding, FindingCode, Graph, MAX_DOCUMENT_BYTES, MAX_EDGES, MAX_NODES, Node, NodeIndex, NodeKind, Retry,
+    Severity, Trigger, shape,
 };
-use crate::{CONDITION, DEFAULT, ERROR, EVENT, NodeId, Outcome, TIMEOUT, parse_length};
+use crate::{
+    CONDITION, DEFAULT, ERROR, EVENT, MAX_JSON_DEPTH, NodeId, Outcome, TIMEOUT, json_bytes,
+    nests_deeper_than, parse_length,
+};
 
 /// The handlers that the host has.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,6 +71,12 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn graph(&mut self, json: &Json) -> Option<Graph> {
+        if nests_deeper_than(json, MAX_JSON_DEPTH) || json_bytes(json) > MAX_DOCUMENT_BYTES {
+            let message =
+                format!("a document has {MAX_DOCUMENT_BYTES} bytes and {MAX_JSON_DEPTH} levels at most");
+            self.error(FindingCode::TooLarge, None, "", message);
+            return None;
+        }
         let document: Document = match config::shaped(json) {
             Ok(document) => document,
             Err(wrong) => {

@@ -7,16 +7,21 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     ActorMode, Backoff, DEFAULT_STEPS, Delay, Ending, FindingCode, Length, MAX_STEPS, NodeKind, Retry,
-    Settings, Trigger, WaitEvent, pointer,
+    Settings, StartRate, Trigger, WaitEvent, pointer,
 };
-use crate::{Code, DEFAULT, EVENT, Expression, Kind, Outcome, TIMEOUT, Template, parse_length};
+use crate::{
+    Code, DEFAULT, EVENT, Expression, Kind, MAX_EVENT_KEY_CHARS, Outcome, TIMEOUT, Template, check_text,
+    is_event_key, parse_length,
+};
 
 /// How often a condition is looked at where nothing else is said.
 const CHECK_EVERY: SignedDuration = SignedDuration::from_mins(1);
 /// How often it may be looked at.
 const CHECK_LEAST: SignedDuration = SignedDuration::from_secs(1);
 const MAX_ATTEMPTS: u16 = 100;
-const MAX_KEY_CHARS: usize = 191;
+/// How many starts a rate may count: each start counts them.
+const MAX_STARTS: u32 = 10_000;
+const MAX_START_PERIOD: SignedDuration = SignedDuration::from_hours(24 * 31);
 const MAX_CASES: usize = 100;
 
 /// What is wrong, and where below the part that is read.
@@ -84,16 +89,14 @@ pub(super) fn trigger(config: &Json) -> Read<Trigger> {
     match (kind.as_str(), key) {
         ("manual", None) => Ok(Trigger::Manual),
         ("manual", Some(_)) => Err(vec![bad("/key", "a manual trigger has no key")]),
-        ("event", Some(key)) if is_key(&key) => Ok(Trigger::Event { key }),
-        ("event", _) => {
-            Err(vec![bad("/key", &format!("an event's key has 1 to {MAX_KEY_CHARS} characters"))])
-        }
+        ("event", Some(key)) if is_event_key(&key) => Ok(Trigger::Event { key }),
+        ("event", _) => Err(vec![bad_event_key("/key")]),
         _ => Err(vec![bad("/kind", "a trigger is manual or event")]),
     }
 }
 
-fn is_key(key: &str) -> bool {
-    (1..=MAX_KEY_CHARS).contains(&key.chars().count())
+fn bad_event_key(at: &str) -> Wrong {
+    bad(at, &format!("an event's key has 1 to {MAX_EVENT_KEY_CHARS} characters, and no control characters"))
 }
 
 #[derive(Deserialize)]
@@ -107,8 +110,8 @@ struct ActionConfig {
 fn action(config: &Json) -> Read<NodeKind> {
     let ActionConfig { handler, input } = shaped(config)?;
     let mut wrong = Vec::new();
-    if !is_key(&handler) {
-        wrong.push(bad("/handler", &format!("a handler's name has 1 to {MAX_KEY_CHARS} characters")));
+    if let Err(error) = check_text("a handler's name", &handler, MAX_EVENT_KEY_CHARS) {
+        wrong.push(bad("/handler", &error));
     }
     let input = template("/input", &input, &mut wrong);
     done(wrong, NodeKind::Action { handler, input })
@@ -239,10 +242,13 @@ fn wait_event(config: &Json) -> Read<WaitEvent> {
         wrong.push(bad("/check_every", "there is no condition to look at"));
     }
     let event = config.event.map(|key| {
-        if !is_key(&key) {
-            wrong.push(bad("/event", &format!("an event's key has 1 to {MAX_KEY_CHARS} characters")));
+        let is_sound = (1..=MAX_EVENT_KEY_CHARS).contains(&key.chars().count());
+        let template = template("/event", &Json::String(key), &mut wrong);
+        // What a template gives is looked at when it is there.
+        if !is_sound || matches!(&template, Template::Fixed(Json::String(key)) if !is_event_key(key)) {
+            wrong.push(bad_event_key("/event"));
         }
-        template("/event", &Json::String(key), &mut wrong)
+        template
     });
     let matches = config.matches.and_then(|source| truth("/match", &source, &mut wrong));
     let condition = config.condition.and_then(|source| truth("/condition", &source, &mut wrong));
@@ -362,6 +368,14 @@ struct SettingsConfig {
     timeout: Option<String>,
     limits: LimitsConfig,
     actor_mode: Option<String>,
+    start_rate: Option<RateConfig>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RateConfig {
+    count: u32,
+    per: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -385,8 +399,26 @@ pub(super) fn settings(config: Option<&Json>) -> Read<(Settings, bool)> {
     if actor_mode.is_none() {
         wrong.push(bad("/actor_mode", "steps act as system, starter, publisher or owner"));
     }
-    let settings = Settings { timeout, max_steps, actor_mode: actor_mode.unwrap_or_default() };
+    let start_rate = config.start_rate.and_then(|config| start_rate(&config, &mut wrong));
+    let settings = Settings { timeout, max_steps, actor_mode: actor_mode.unwrap_or_default(), start_rate };
     done(wrong, (settings, config.limits.max_steps.is_some()))
+}
+
+fn start_rate(RateConfig { count, per }: &RateConfig, wrong: &mut Vec<Wrong>) -> Option<StartRate> {
+    if !(1..=MAX_STARTS).contains(count) {
+        let message = format!("a rate counts 1 to {MAX_STARTS} starts");
+        wrong.push((FindingCode::BadStartRate, "/start_rate/count".to_owned(), message));
+    }
+    let mut bad =
+        |message: String| wrong.push((FindingCode::BadStartRate, "/start_rate/per".to_owned(), message));
+    match parse_length(per) {
+        Ok(per) if (CHECK_LEAST..=MAX_START_PERIOD).contains(&per) => {
+            return Some(StartRate { count: *count, per });
+        }
+        Ok(_) => bad("a rate is over a second to 31 days".to_owned()),
+        Err(error) => bad(error.to_string()),
+    }
+    None
 }
 
 fn done<T>(wrong: Vec<Wrong>, read: T) -> Read<T> {

@@ -78,6 +78,8 @@ codes! {
     UnknownType = "unknown_type";
     /// A node's config, retry or timeout, or the settings, are not what they should be.
     BadConfig = "bad_config";
+    /// A start rate that is none.
+    BadStartRate = "bad_start_rate";
     /// An action whose handler is not registered.
     UnknownHandler = "unknown_handler";
     /// An expression or template that can't work.

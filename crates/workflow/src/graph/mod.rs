@@ -10,7 +10,7 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
 use crate::{Code, Expression, NodeId, Outcome, Template};
@@ -19,6 +19,8 @@ pub use check::{Catalog, Checked, HandlerSpec, check};
 pub use document::SCHEMA_VERSION;
 pub use finding::{Finding, FindingCode, Severity};
 
+/// Largest document, in bytes of JSON.
+pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 /// Most nodes of a graph.
 pub const MAX_NODES: usize = 500;
 /// Most edges of a graph.
@@ -263,6 +265,30 @@ pub struct Settings {
     pub max_steps: u32,
     /// As whom its steps act.
     pub actor_mode: ActorMode,
+    /// How many of its definition may start in a while.
+    pub start_rate: Option<StartRate>,
+}
+
+/// How many instances of a definition may start in a while (W29): in no stretch of that length are there more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartRate {
+    /// How many.
+    pub count: u32,
+    /// In how long.
+    pub per: SignedDuration,
+}
+
+impl StartRate {
+    /// Of the definition's instances those count that were made after this.
+    pub fn since(&self, now: Timestamp) -> Timestamp {
+        now.checked_sub(self.per).unwrap_or(Timestamp::MIN)
+    }
+
+    /// When another one may start, where `created_at` is the time of the last but `count - 1` that counts: until that
+    /// one counts no longer.
+    pub fn again_at(&self, created_at: Timestamp) -> Timestamp {
+        created_at.checked_add(self.per).unwrap_or(Timestamp::MAX)
+    }
 }
 
 /// What happens when an attempt fails in a way that may pass (W18).

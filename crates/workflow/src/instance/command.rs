@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::turn::Turn;
 use super::{
-    Activity, Attempt, EndStatus, Life, Opening, Refusal, Step, StepEnded, StepMove, Write, decide, waiting,
+    Activity, Actor, Attempt, EndStatus, Life, Opening, Refusal, Step, StepEnded, StepMove, Write, decide,
+    waiting,
 };
 use crate::Outcome;
 
@@ -37,7 +38,46 @@ pub enum Command {
     },
 }
 
-pub(super) fn command(turn: &mut Turn<'_>, command: &Command) -> Result<(), Refusal> {
+impl Command {
+    /// Its name: a stable code.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+            Self::Retry => "retry",
+            Self::Skip { .. } => "skip",
+            Self::Signal { .. } => "signal",
+        }
+    }
+
+    /// What its row says of it: who, and enough to know what was meant.
+    fn record(&self, by: &Actor) -> Json {
+        let by = by.to_json();
+        match self {
+            Self::Skip { outcome, .. } => json!({"by": by, "outcome": outcome.as_str()}),
+            Self::Signal { key, .. } => json!({"by": by, "key": key}),
+            _ => json!({"by": by}),
+        }
+    }
+}
+
+pub(super) fn command(turn: &mut Turn<'_>, command: &Command, by: &Actor) -> Result<(), Refusal> {
+    by.check()?;
+    let had_room = turn.has_room();
+    // It hangs on the step that it met, whatever it makes of that.
+    let key = turn.last_key();
+    turn.write(Write::RecordCommand { key, name: command.name(), payload: Arc::new(command.record(by)) });
+    perform(turn, command)?;
+    // Said last: where the state forbids it, that is the better answer.
+    if had_room || matches!(command, Command::Cancel) { Ok(()) } else { Err(too_many(turn)) }
+}
+
+fn too_many(turn: &Turn<'_>) -> Refusal {
+    Refusal::TooManyWaits { most: turn.limits.waits }
+}
+
+fn perform(turn: &mut Turn<'_>, command: &Command) -> Result<(), Refusal> {
     match command {
         Command::Pause => pause(turn),
         Command::Resume => resume(turn),
@@ -104,7 +144,7 @@ fn retry(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     match &turn.state.life {
         Life::Failed { step, .. } => {
             let step = step.clone().ok_or(Refusal::NoStep)?;
-            rearm(turn);
+            rearm(turn)?;
             let next = turn.perform(Attempt { attempt: step.attempt.saturating_add(1), ..step });
             turn.walk(next);
             Ok(())
@@ -125,7 +165,7 @@ fn skip(turn: &mut Turn<'_>, outcome: &Outcome, output: &Json) -> Result<(), Ref
         Life::Failed { step, .. } => step.clone().ok_or(Refusal::NoStep)?,
         Life::Completed { .. } | Life::Cancelled { .. } => return Err(ended(turn)),
     };
-    decide::fits(turn.limits, output)?;
+    decide::check_payload(turn.limits, output)?;
     let next = turn.graph.node(attempt.node).edge(outcome.as_str());
     let next = next.ok_or_else(|| Refusal::NoSuchOutcome(outcome.clone()))?;
     let skipped = StepEnded {
@@ -139,7 +179,7 @@ fn skip(turn: &mut Turn<'_>, outcome: &Outcome, output: &Json) -> Result<(), Ref
         turn.move_step(StepMove::Ended(skipped));
     } else {
         // The failed attempt stays as it ended; the decision is a row of its own.
-        rearm(turn);
+        rearm(turn)?;
         let attempt = Attempt { attempt: attempt.attempt.saturating_add(1), ..attempt };
         turn.open(&attempt, Opening::Ended(skipped));
     }
@@ -148,18 +188,22 @@ fn skip(turn: &mut Turn<'_>, outcome: &Outcome, output: &Json) -> Result<(), Ref
 }
 
 /// Gives an instance that is taken up again its time anew.
-fn rearm(turn: &mut Turn<'_>) {
+fn rearm(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let timeout = turn.graph.settings().timeout;
     turn.state.deadline = timeout.and_then(|timeout| turn.now.checked_add(timeout).ok());
     if let Some(due_at) = turn.state.deadline {
+        if !turn.has_room() {
+            return Err(too_many(turn));
+        }
         turn.open_deadline(due_at);
     }
+    Ok(())
 }
 
 fn signal(turn: &mut Turn<'_>, key: &str, payload: &Json) -> Result<(), Refusal> {
     let step = live(turn)?;
     decide::is_key(key)?;
-    decide::fits(turn.limits, payload)?;
+    decide::check_payload(turn.limits, payload)?;
     let payload = Arc::new(payload.clone());
     if waiting::delivered(turn, key, &payload) {
         return Ok(());
@@ -167,6 +211,9 @@ fn signal(turn: &mut Turn<'_>, key: &str, payload: &Json) -> Result<(), Refusal>
     let most = turn.limits.kept_signals;
     if turn.state.signals.len() >= most {
         return Err(Refusal::TooManySignals { most });
+    }
+    if !turn.has_room() {
+        return Err(too_many(turn));
     }
     let at = turn.key(&step.attempt);
     turn.write(Write::KeepSignal { key: at, event_key: key.to_owned(), payload });

@@ -7,14 +7,11 @@ use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde_json::{Map, Value as Json};
 
 use super::command::command;
-use super::turn::{MAX_JSON_DEPTH, Turn, fits as kept, json_bytes, nests_deeper_than};
+use super::turn::{Turn, fits as kept};
 use super::{
     Actor, Command, Failure, InstanceId, Life, Limits, Plan, Refusal, State, Subject, Token, waiting,
 };
-use crate::{Chance, Graph, Outcome};
-
-/// Longest event key, in characters (W7).
-const MAX_KEY_CHARS: usize = 191;
+use crate::{Chance, Graph, MAX_JSON_DEPTH, Outcome, is_event_key, json_bytes, nests_deeper_than};
 
 /// A request to start an instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +100,9 @@ pub fn start(graph: &Graph, limits: &Limits, request: Start, now: Timestamp) -> 
     if request.depth > limits.depth {
         return Err(Refusal::TooDeep { most: limits.depth });
     }
-    fits(limits, &request.trigger)?;
+    request.by.check()?;
+    request.subject.check()?;
+    check_payload(limits, &request.trigger)?;
     let now = stored(now);
     let deadline = graph.settings().timeout.and_then(|timeout| now.checked_add(timeout).ok());
     let state = State {
@@ -121,6 +120,7 @@ pub fn start(graph: &Graph, limits: &Limits, request: Start, now: Timestamp) -> 
         steps: Arc::new(Map::new()),
         visits: BTreeMap::new(),
         signals: Vec::new(),
+        waits: 0,
     };
     let mut turn = Turn::new(graph, limits, state, Chance::default(), now);
     turn.walk(Some(graph.start()));
@@ -141,7 +141,7 @@ pub fn decide(
             return Err(Refusal::Changed { present: state.lock_version });
         }
         let mut turn = Turn::new(graph, limits, state.clone(), Chance::default(), now);
-        command(&mut turn, wanted)?;
+        command(&mut turn, wanted, by)?;
         return Ok(turn.finish(by.clone(), false));
     }
     // Word from a holder is judged by its token alone: after the end nobody holds anything.
@@ -177,7 +177,7 @@ pub fn decide(
         Event::DeadlineDue => deadline_due(&mut turn)?,
         Event::Published { key, payload } => {
             is_key(key)?;
-            fits(limits, payload)?;
+            check_payload(limits, payload)?;
             if !waiting::delivered(&mut turn, key, &Arc::new(payload.clone())) {
                 return Err(Refusal::NotWaiting);
             }
@@ -233,10 +233,11 @@ pub fn stored(at: Timestamp) -> Timestamp {
 }
 
 pub(super) fn is_key(key: &str) -> Result<(), Refusal> {
-    if (1..=MAX_KEY_CHARS).contains(&key.chars().count()) { Ok(()) } else { Err(Refusal::BadKey) }
+    if is_event_key(key) { Ok(()) } else { Err(Refusal::BadKey) }
 }
 
-pub(super) fn fits(limits: &Limits, payload: &Json) -> Result<(), Refusal> {
+/// Refuses a payload that is too large or nested too deeply.
+pub fn check_payload(limits: &Limits, payload: &Json) -> Result<(), Refusal> {
     if nests_deeper_than(payload, MAX_JSON_DEPTH) {
         return Err(Refusal::PayloadTooNested { most: MAX_JSON_DEPTH });
     }

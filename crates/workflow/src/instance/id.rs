@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::{Value as Json, json};
+
+use crate::{TextError, check_record};
+
 /// An instance's public id: a ULID, 26 characters of Crockford's alphabet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(String);
@@ -71,6 +75,33 @@ pub enum Actor {
         /// Its key.
         id: String,
     },
+}
+
+impl Actor {
+    /// As rows keep it in JSON: `{"type", "id"}`, or null for the engine.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::System => Json::Null,
+            Self::Named { kind, id } => json!({"type": kind, "id": id}),
+        }
+    }
+
+    /// From what rows keep; `None` where that is no actor.
+    pub fn from_json(json: &Json) -> Option<Self> {
+        if json.is_null() {
+            return Some(Self::System);
+        }
+        let part = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
+        Some(Self::Named { kind: part("type")?, id: part("id")? })
+    }
+
+    /// Refuses one that rows can't keep.
+    pub fn check(&self) -> Result<(), TextError> {
+        match self {
+            Self::System => Ok(()),
+            Self::Named { kind, id } => check_record(kind, id),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,10 +20,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use crate::{Code, NodeIndex};
+use crate::{Code, MAX_ID_CHARS, MAX_TYPE_CHARS, NodeIndex, TextError, check_text};
 
 pub use command::Command;
-pub use decide::{Event, Start, StepEnd, decide, start, stored};
+pub use decide::{Event, Start, StepEnd, check_payload, decide, start, stored};
 pub use id::*;
 pub use plan::*;
 pub use refusal::Refusal;
@@ -39,6 +39,9 @@ pub struct Limits {
     pub input_bytes: usize,
     /// Most signals that wait for their wait, per instance.
     pub kept_signals: usize,
+    /// Most rows of waits, signals and commands, per instance, whatever became of them. What would open one more
+    /// wait fails the instance; a command beyond them is refused, unless it is to cancel.
+    pub waits: u32,
     /// Most leases that may be lost in one visit of a node before it counts as failed: what kills one worker after
     /// another has to end.
     pub lost_leases: u16,
@@ -52,6 +55,7 @@ impl Default for Limits {
             payload_bytes: 256 * 1024,
             input_bytes: 64 * 1024,
             kept_signals: 100,
+            waits: 10_000,
             lost_leases: 10,
             depth: 8,
         }
@@ -88,6 +92,8 @@ pub struct State {
     pub visits: BTreeMap<NodeIndex, u32>,
     /// Signals that came before their wait, oldest first.
     pub signals: Vec<Signal>,
+    /// How many rows it has of waits, signals and commands.
+    pub waits: u32,
 }
 
 /// What an instance is about: `subject_key` and the morph pair. Expressions see `key`, `type` and `id`.
@@ -102,6 +108,16 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Refuses one that rows can't keep.
+    pub fn check(&self) -> Result<(), TextError> {
+        let sound = |what, part: &Option<String>, most| {
+            part.as_deref().map_or(Ok(()), |part| check_text(what, part, most))
+        };
+        sound("a subject's key", &self.key, MAX_TYPE_CHARS)?;
+        sound("a subject's type", &self.kind, MAX_TYPE_CHARS)?;
+        sound("a subject's id", &self.id, MAX_ID_CHARS)
+    }
+
     /// As expressions see it.
     pub fn to_json(&self) -> Json {
         serde_json::json!({"key": self.key, "type": self.kind, "id": self.id})
@@ -287,9 +303,12 @@ impl Failure {
     /// Longest message that is kept, in characters.
     pub const MAX_MESSAGE_CHARS: usize = 4_000;
 
-    /// A failure; of a longer message the beginning is kept.
+    /// A failure; of a longer message the beginning is kept. U+0000, which not every database keeps in a text, is
+    /// replaced.
     pub fn new(code: Code, message: &str, retryable: bool) -> Self {
-        let message = message.chars().take(Self::MAX_MESSAGE_CHARS).collect();
+        let kept = message.chars().take(Self::MAX_MESSAGE_CHARS);
+        let message =
+            kept.map(|char| if char == '\0' { char::REPLACEMENT_CHARACTER } else { char }).collect();
         Self { code, message, retryable }
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::{Activity, Actor, Failure, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind};
+use super::{
+    Activity, Actor, Failure, InstanceId, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind,
+};
 use crate::{NodeId, Outcome};
 
 /// A turn, complete. A store performs all of it in one transaction, or nothing.
@@ -123,8 +125,30 @@ pub enum Write {
         /// Its row.
         id: SignalId,
     },
+    /// Somebody has given a command, which was accepted; it hangs on the step that the instance stood at.
+    RecordCommand {
+        /// The step.
+        key: StepKey,
+        /// The command's name.
+        name: &'static str,
+        /// Who gave it, `by`, and what else there is to say of it.
+        payload: Arc<Json>,
+    },
     /// The instance is over: whatever is still open of its waits, deadline and signals is cancelled.
     CloseWaits,
+}
+
+impl Write {
+    /// Whether it makes a new row of `workflow_waits`.
+    pub const fn opens_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::OpenWait { .. }
+                | Self::OpenDeadline { .. }
+                | Self::KeepSignal { .. }
+                | Self::RecordCommand { .. }
+        )
+    }
 }
 
 /// A step run's row within its instance: `wstep_attempt_unique`.
@@ -136,6 +160,13 @@ pub struct StepKey {
     pub visit: u32,
     /// The attempt, from 1.
     pub attempt: u16,
+}
+
+impl StepKey {
+    /// `wf:{ulid}:{node}:{visit}`: the same for every attempt of a visit, and for no other.
+    pub fn idempotency_key(&self, instance: &InstanceId) -> String {
+        format!("wf:{instance}:{}:{}", self.node, self.visit)
+    }
 }
 
 /// What becomes of a step run's row.

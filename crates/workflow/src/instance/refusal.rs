@@ -1,7 +1,10 @@
 //! Why an event is not let in. Nothing changes then.
 
+use jiff::Timestamp;
+
 use super::Status;
-use crate::Outcome;
+use super::turn::TOO_MANY_WAITS;
+use crate::{Outcome, TextError};
 
 /// Why the present state forbids an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,14 +65,31 @@ pub enum Refusal {
         /// The limit.
         most: usize,
     },
-    /// A key that is empty or too long.
-    #[error("an event's key has 1 to 191 characters")]
+    /// An event's key that is empty, too long, or has a control character in it.
+    #[error("an event's key has 1 to 191 characters, and no control characters")]
     BadKey,
+    /// A subject or actor that can't be kept.
+    #[error(transparent)]
+    BadText(#[from] TextError),
     /// Too many signals wait for their wait.
     #[error("{most} signals are waiting for their wait already")]
     TooManySignals {
         /// The limit.
         most: usize,
+    },
+    /// The instance has as many waits, signals and commands as one may have.
+    #[error(
+        "the instance has {most} waits, signals and commands, which are the most; it can only be cancelled"
+    )]
+    TooManyWaits {
+        /// The limit.
+        most: u32,
+    },
+    /// As many instances of the definition as may start in a while have started (W29).
+    #[error("the definition's start rate is used up until {again_at}")]
+    StartRate {
+        /// From when on another one may start.
+        again_at: Timestamp,
     },
     /// Instances nested too deeply.
     #[error("instances are nested {most} deep at most")]
@@ -96,7 +116,10 @@ impl Refusal {
             Self::PayloadTooLarge { .. } => "payload_too_large",
             Self::PayloadTooNested { .. } => "payload_too_nested",
             Self::BadKey => "bad_key",
+            Self::BadText(_) => TextError::CODE,
             Self::TooManySignals { .. } => "too_many_signals",
+            Self::TooManyWaits { .. } => TOO_MANY_WAITS,
+            Self::StartRate { .. } => "start_rate",
             Self::TooDeep { .. } => "too_deep",
         }
     }

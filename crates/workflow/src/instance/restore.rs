@@ -59,6 +59,7 @@ pub fn restore(graph: &Graph, rows: &Rows) -> Result<State, RestoreError> {
         steps: Arc::new(views),
         visits,
         signals: rows.waits.iter().filter_map(signal).collect(),
+        waits: rows.waits.len() as u32,
     })
 }
 

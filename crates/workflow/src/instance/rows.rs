@@ -210,6 +210,13 @@ pub enum Waits {
         /// `payload`.
         payload: Arc<Json>,
     },
+    /// A command that was accepted (W31). Nothing ever comes of it: it is born `fired`, at the time of its turn.
+    Command {
+        /// Which: `event_key`.
+        name: String,
+        /// `payload`: who gave it, `by`, which is null for the engine, and what else there is to say of it.
+        payload: Arc<Json>,
+    },
 }
 
 impl Waits {
@@ -219,6 +226,7 @@ impl Waits {
             Self::Step { row, .. } => row.kind.name(),
             Self::Deadline { .. } => "deadline",
             Self::Signal { .. } => "signal",
+            Self::Command { .. } => "command",
         }
     }
 
@@ -227,7 +235,7 @@ impl Waits {
         match self {
             Self::Step { row, .. } => row.due_at,
             Self::Deadline { due_at } => Some(*due_at),
-            Self::Signal { .. } => None,
+            Self::Signal { .. } | Self::Command { .. } => None,
         }
     }
 }
@@ -280,7 +288,7 @@ pub struct Rows {
     pub instance: InstanceRow,
     /// Its step runs.
     pub steps: Vec<StepRow>,
-    /// Its waits, deadline and kept signals.
+    /// Its waits, deadline, signals and commands.
     pub waits: Vec<WaitRecord>,
 }
 
@@ -299,13 +307,19 @@ impl Rows {
 
     /// Performs a plan, all of it or nothing.
     pub fn apply(&mut self, plan: &Plan, mut name: impl FnMut() -> SignalId) -> Result<(), Conflict> {
+        *self = self.after(plan, &mut name)?;
+        Ok(())
+    }
+
+    /// What they are after a plan.
+    pub fn after(&self, plan: &Plan, mut name: impl FnMut() -> SignalId) -> Result<Self, Conflict> {
         if Some(self.instance.lock_version) != plan.guard() {
             return Err(Conflict);
         }
-        let mut after = Self { instance: plan.row.clone(), ..self.clone() };
+        let (steps, waits) = (self.steps.clone(), self.waits.clone());
+        let mut after = Self { instance: plan.row.clone(), steps, waits };
         after.write(plan, &mut name)?;
-        *self = after;
-        Ok(())
+        Ok(after)
     }
 
     fn write(&mut self, plan: &Plan, name: &mut impl FnMut() -> SignalId) -> Result<(), Conflict> {
@@ -362,6 +376,11 @@ impl Rows {
                 let what = Waits::Signal { event_key: event_key.clone(), payload: Arc::clone(payload) };
                 let wait = add(key, WaitStatus::Kept, what);
                 self.waits.push(wait);
+            }
+            Write::RecordCommand { key, name, payload } => {
+                let what = Waits::Command { name: (*name).to_owned(), payload: Arc::clone(payload) };
+                let given = WaitRecord { fired_at: Some(now), ..add(key, WaitStatus::Fired, what) };
+                self.waits.push(given);
             }
             Write::UseSignal { id } => {
                 let is_it = |wait: &&mut WaitRecord| wait.id == *id && wait.status == WaitStatus::Kept;
@@ -512,7 +531,7 @@ impl WaitRecord {
         match &self.what {
             Waits::Step { row, .. } => row.kind.event_key(),
             Waits::Signal { event_key, .. } => Some(event_key),
-            Waits::Deadline { .. } => None,
+            Waits::Deadline { .. } | Waits::Command { .. } => None,
         }
     }
 

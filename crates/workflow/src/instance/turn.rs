@@ -10,8 +10,8 @@ use super::{
     Step, StepChange, StepEnded, StepKey, StepMove, StepSeen, Write, waiting,
 };
 use crate::{
-    Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, Node, NodeIndex, NodeKind, Outcome, Scope,
-    TIMEOUT,
+    Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, MAX_JSON_DEPTH, Node, NodeIndex, NodeKind,
+    Outcome, Scope, TIMEOUT, json_bytes, nests_deeper_than,
 };
 
 /// What is at least between two turns of an instance.
@@ -19,6 +19,8 @@ const TICK: SignedDuration = SignedDuration::from_micros(1);
 /// The failure codes of instances that failed at no attempt that could be made again.
 pub(super) const MAX_STEPS_TAKEN: &str = "max_steps";
 pub(super) const NO_EDGE: &str = "no_edge";
+/// The code of what an instance with too many waits is refused, and of its failure.
+pub(super) const TOO_MANY_WAITS: &str = "too_many_waits";
 
 pub(super) struct Turn<'a> {
     pub(super) graph: &'a Graph,
@@ -55,13 +57,18 @@ impl<'a> Turn<'a> {
     }
 
     pub(super) fn open_deadline(&mut self, due_at: Timestamp) {
-        let node = self.graph.node(self.graph.start()).id.clone();
-        let key = StepKey { node, visit: 1, attempt: 1 };
-        self.writes.push(Write::OpenDeadline { key, due_at });
+        let key = self.trigger_key();
+        self.write(Write::OpenDeadline { key, due_at });
     }
 
     pub(super) fn write(&mut self, write: Write) {
+        self.state.waits += u32::from(write.opens_wait());
         self.writes.push(write);
+    }
+
+    /// Whether the instance may have one more row of waits, signals and commands.
+    pub(super) const fn has_room(&self) -> bool {
+        self.state.waits < self.limits.waits
     }
 
     pub(super) fn is_paused(&self) -> bool {
@@ -92,6 +99,19 @@ impl<'a> Turn<'a> {
     pub(super) fn key(&self, attempt: &Attempt) -> StepKey {
         let node = self.graph.node(attempt.node).id.clone();
         StepKey { node, visit: attempt.visit, attempt: attempt.attempt }
+    }
+
+    /// The last step, or the trigger's: every instance has one.
+    pub(super) fn last_key(&self) -> StepKey {
+        match self.attempt() {
+            Some(attempt) => self.key(attempt),
+            None => self.trigger_key(),
+        }
+    }
+
+    fn trigger_key(&self) -> StepKey {
+        let node = self.graph.node(self.graph.start()).id.clone();
+        StepKey { node, visit: 1, attempt: 1 }
     }
 
     pub(super) fn scope<'s>(&'s self, event: &'s Json) -> Scope<'s> {
@@ -242,14 +262,14 @@ impl<'a> Turn<'a> {
         if let Opening::Ended(ended) = &opening {
             self.note(&node.id.to_string(), ended);
         }
+        let key = self.key(attempt);
         let change = StepChange::Open {
             node_type: node.node_type.clone(),
-            idempotency_key: format!("wf:{}:{}:{}", self.state.id, node.id, attempt.visit),
+            idempotency_key: key.idempotency_key(&self.state.id),
             input: attempt.input.clone(),
             resume: attempt.resume.clone(),
             opening,
         };
-        let key = self.key(attempt);
         self.write(Write::Step { key, change });
     }
 
@@ -419,12 +439,9 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
+pub(super) fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
     StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
 }
-
-/// Deepest nesting of a value that rows keep. Stores read more than this.
-pub(super) const MAX_JSON_DEPTH: usize = 64;
 
 /// Whether a value can be kept, or the failure that it is.
 pub(super) fn fits(json: &Json, most: usize, code: &'static str) -> Result<(), Failure> {
@@ -437,35 +454,4 @@ pub(super) fn fits(json: &Json, most: usize, code: &'static str) -> Result<(), F
         return Err(Failure::fatal(code, &format!("it has {bytes} bytes of JSON; {most} are the most")));
     }
     Ok(())
-}
-
-pub(super) fn nests_deeper_than(json: &Json, most: usize) -> bool {
-    let Some(most) = most.checked_sub(1) else { return matches!(json, Json::Array(_) | Json::Object(_)) };
-    match json {
-        Json::Array(items) => items.iter().any(|item| nests_deeper_than(item, most)),
-        Json::Object(properties) => properties.values().any(|item| nests_deeper_than(item, most)),
-        _ => false,
-    }
-}
-
-/// How long a value's JSON is.
-pub(super) fn json_bytes(json: &Json) -> usize {
-    /// Counts and throws away.
-    struct Count(usize);
-
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut count = Count(0);
-    // Neither the writer nor a JSON value can fail.
-    let _ = serde_json::to_writer(&mut count, json);
-    count.0
 }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value as Json, json};
 
 use super::decide::stored;
-use super::turn::Turn;
+use super::turn::{TOO_MANY_WAITS, Turn, failed};
 use super::{
     Activity, Attempt, Failure, Opening, Refusal, Step, StepMove, Wait, WaitEnd, WaitKind, WaitRow, Write,
     decide,
@@ -74,6 +74,12 @@ pub(super) fn suspend(turn: &mut Turn<'_>, key: &str, timeout: Option<SignedDura
         && let Some(payload) = kept(turn, key, None)
     {
         resume(turn, attempt, event_resume(key, &payload));
+        return;
+    }
+    if !turn.has_room() {
+        let failure = too_many_waits(turn);
+        turn.move_step(StepMove::Ended(failed(None, failure.clone())));
+        turn.fail(attempt.node, Some(attempt), failure);
         return;
     }
     let timeout_at = timeout.and_then(|timeout| turn.now.checked_add(timeout).ok());
@@ -173,9 +179,22 @@ pub(super) fn waiting(turn: &Turn<'_>) -> Option<(Attempt, Wait)> {
 }
 
 fn park(turn: &mut Turn<'_>, attempt: Attempt, wait: Wait, node: Option<&WaitEvent>) {
+    if !turn.has_room() {
+        let failure = too_many_waits(turn);
+        turn.open(&attempt, Opening::Ended(failed(None, failure.clone())));
+        turn.fail(attempt.node, Some(attempt), failure);
+        return;
+    }
     turn.open(&attempt, Opening::Waiting { paused: turn.is_paused() });
     open_wait(turn, &attempt, &wait, node);
     turn.stand_at(attempt, Activity::Waiting(wait));
+}
+
+/// No edge leads on from it: whatever came next would want to wait as well.
+fn too_many_waits(turn: &Turn<'_>) -> Failure {
+    let most = turn.limits.waits;
+    let message = format!("the instance has {most} waits, signals and commands, which are the most");
+    Failure::fatal(TOO_MANY_WAITS, &message)
 }
 
 fn open_wait(turn: &mut Turn<'_>, attempt: &Attempt, wait: &Wait, node: Option<&WaitEvent>) {

@@ -97,8 +97,21 @@ impl World {
             .collect()
     }
 
+    /// Kind and status of every wait, deadline and signal.
     pub fn waits(&self) -> Vec<(&'static str, WaitStatus)> {
-        self.rows.waits.iter().map(|wait| (wait.what.kind(), wait.status)).collect()
+        let waits = self.rows.waits.iter().filter(|wait| !matches!(wait.what, Waits::Command { .. }));
+        waits.map(|wait| (wait.what.kind(), wait.status)).collect()
+    }
+
+    /// Name, step and payload of every command that was accepted.
+    pub fn commands(&self) -> Vec<(&str, &str, &Value)> {
+        let given = self.rows.waits.iter().filter_map(|wait| match &wait.what {
+            Waits::Command { name, payload } => {
+                Some((name.as_str(), wait.step.node.as_str(), payload.as_ref()))
+            }
+            _ => None,
+        });
+        given.collect()
     }
 
     pub fn later(&mut self, seconds: i64) -> &mut Self {
@@ -113,6 +126,10 @@ impl World {
         self.rows.apply(&plan, name(&mut self.named)).expect("nobody else writes");
         self.follows(&before);
         self.holds(&plan);
+        let given =
+            |rows: &Rows| rows.waits.iter().filter(|wait| matches!(wait.what, Waits::Command { .. })).count();
+        let commands = usize::from(matches!(event, Event::Command { .. }));
+        assert_eq!(given(&self.rows), given(&before) + commands, "every accepted command is recorded, once");
         Ok(plan)
     }
 
@@ -197,6 +214,8 @@ impl World {
             }
             None => assert_eq!((open, waits.count()), (0, 0), "what has ended holds nothing open"),
         }
+        // Of one more than the most it can only be cancelled.
+        assert!(self.rows.waits.len() as u32 <= self.limits.waits + 1, "too many rows of waits");
         for write in &plan.writes {
             if let Write::Step { change: StepChange::Open { opening: Opening::Held(_), .. }, .. } = write {
                 panic!("a plan gives no step away by itself");

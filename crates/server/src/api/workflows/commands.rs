@@ -265,6 +265,7 @@ pub(crate) async fn emit(
     let tenant = Tenant::new(&app, &caller)?;
     known(&body.unknown)?;
     event_key(&body.key)?;
-    let taken = tenant.engine.emit(Some(&tenant.owner), &body.key, &body.payload).await?;
+    let by = app.people.actor(&caller.user);
+    let taken = tenant.engine.emit(Some(&tenant.owner), &body.key, &body.payload, &by).await?;
     Ok(axum::Json(Emitted { taken }))
 }

@@ -13,8 +13,8 @@ use super::{Definition, Instance, Published, Tables, WorkflowMemory};
 use crate::StoreError;
 use crate::workflows::{
     CurrentVersion, DefinitionSummary, Happening, InstanceCursor, InstanceFilter, InstanceSummary, Key,
-    MOST_LOOKED_AT, OverlayCount, Page, Payloads, PublishStatus, Reading, TimelineCursor, TimelineEntry,
-    VersionSummary, WaitName,
+    MOST_LOOKED_AT, Morph, OverlayCount, Page, Payloads, PublishStatus, Reading, TimelineCursor,
+    TimelineEntry, VersionSummary, WaitName,
 };
 
 #[async_trait]
@@ -170,7 +170,7 @@ impl Tables {
     }
 
     fn instance(&self, id: &InstanceId, instance: &Instance) -> Option<InstanceSummary> {
-        let Instance { new, rows, started_at, .. } = instance;
+        let Instance { new, rows, created_at, .. } = instance;
         let (_, definition) =
             self.definitions.iter().find(|(_, it)| it.id == new.definition).map(|(place, _)| place)?;
         let row = &rows.instance;
@@ -191,7 +191,7 @@ impl Tables {
             // Whether it could be tried again is not kept.
             failure: row.failure.clone().map(|failure| Failure { retryable: false, ..failure }),
             failed_node: row.failed_node.clone(),
-            started_at: *started_at,
+            started_at: *created_at,
             ended_at: row.ended_at,
             updated_at: row.updated_at,
             lock_version: row.lock_version,
@@ -229,6 +229,16 @@ fn entries(instance: &Instance) -> Vec<TimelineEntry> {
 
 fn happening(wait: &WaitRecord) -> Happening {
     let kind = match &wait.what {
+        Waits::Command { name, payload } => {
+            let part = |of: &Json, name: &str| of[name].as_str().map(str::to_owned);
+            let by = part(&payload["by"], "type").zip(part(&payload["by"], "id"));
+            return Happening::Command {
+                name: name.clone(),
+                by: by.map(|(kind, id)| Morph { kind, id }),
+                event_key: part(payload, "key"),
+                outcome: part(payload, "outcome"),
+            };
+        }
         Waits::Step { row, .. } => match row.kind {
             WaitKind::Delay => WaitName::Delay,
             WaitKind::Event { .. } => WaitName::Event,

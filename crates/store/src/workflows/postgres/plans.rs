@@ -71,6 +71,8 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (definitions::CURRENT, 2, &[]),
         (versions::GET, 1, &[]),
         (instances::GET, 1, &["workflow_instances_ulid_key"]),
+        (instances::LAST_START, 3, &["winst_rate_idx"]),
+        (instances::ACTORS, 1, &["workflow_instances_ulid_key"]),
         (instances::TURN, 10, &["workflow_instances_ulid_key"]),
         (step_runs::OF_INSTANCES, 1, &["wstep_attempt_unique", "workflow_instances_ulid_key"]),
         (step_runs::MOVE, 16, &["wstep_attempt_unique"]),
@@ -80,7 +82,7 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (step_runs::EXPIRED, 3, &["wstep_lease_idx"]),
         (step_runs::NEXT_DUE, 0, &["wstep_queue_idx", "wstep_lease_idx", "wwait_due_idx"]),
         (waits::OF_INSTANCES, 1, &["wwait_instance_idx"]),
-        (waits::INSERT, 14, &["wstep_attempt_unique"]),
+        (waits::INSERT, 15, &["wstep_attempt_unique"]),
         (waits::CHANGE, 9, &["wstep_attempt_unique", "wwait_step_idx"]),
         // By its key, or by being one of the few that are kept.
         (waits::USE_SIGNAL, 3, &[]),

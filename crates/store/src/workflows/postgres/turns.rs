@@ -21,8 +21,10 @@ use tokio_postgres::{Error, Row, Statement};
 use super::{Database, WorkflowPostgres, failed, query, read, system_time};
 use crate::StoreError;
 use crate::workflows::columns::check_keys;
-use crate::workflows::raw::instance_id;
+use crate::workflows::raw::{Place, instance_id};
+use crate::workflows::sql::definitions::postgres as definitions;
 use crate::workflows::sql::idempotency_keys::postgres as idempotency_keys;
+use crate::workflows::sql::instances::postgres as instances;
 use crate::workflows::sql::waits::postgres as waits;
 use crate::workflows::{Committed, Loaded, Morph, Turn, Turns};
 use batch::{Asked, Batch};
@@ -100,10 +102,10 @@ fn round(turns: &[Turn], left: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let (mut round, later): (Vec<usize>, Vec<usize>) = left.iter().partition(|turn| {
         let turn = &turns[**turn];
         let digest = turn.new.as_ref().and_then(|new| new.idempotency.as_ref()).map(|key| key.0.as_str());
-        let free =
-            !taken.contains(turn.plan.row.id.as_str()) && digest.is_none_or(|digest| !taken.contains(digest));
-        taken.insert(turn.plan.row.id.as_str());
-        taken.extend(digest);
+        let counted = turn.new.as_ref().filter(|new| new.rate.is_some()).map(|new| new.definition.0.as_str());
+        let names = [Some(turn.plan.row.id.as_str()), digest, counted];
+        let free = names.iter().flatten().all(|name| !taken.contains(name));
+        taken.extend(names.into_iter().flatten());
         free
     });
     round.sort_by(|one, other| turns[*one].plan.row.id.cmp(&turns[*other].plan.row.id));
@@ -169,9 +171,15 @@ async fn attempt(
     if outcome.iter().any(|answer| *answer != Some(Committed::Done)) {
         return Ok(outcome);
     }
+    let counted: Vec<(usize, &Turn)> = round
+        .iter()
+        .map(|turn| &turns[*turn])
+        .enumerate()
+        .filter(|(_, turn)| turn.new.as_ref().is_some_and(|new| new.rate.is_some()))
+        .collect();
     let batch = Batch::new(&database.tables, round.iter().map(|turn| &turns[*turn]));
     let mut undone = BTreeMap::new();
-    let result = in_transaction(&client, database, &batch, &mut undone).await;
+    let result = in_transaction(&client, database, &counted, &batch, &mut undone).await;
     let end = if result.is_ok() && undone.is_empty() { "COMMIT" } else { "ROLLBACK" };
     match (client.batch_execute(end).await.map_err(failed(COMMIT)), result) {
         (Ok(()), Ok(())) => {}
@@ -194,12 +202,20 @@ async fn attempt(
 async fn in_transaction(
     client: &Object,
     database: &Database,
+    counted: &[(usize, &Turn)],
     batch: &Batch<'_>,
     undone: &mut BTreeMap<usize, Option<Committed>>,
 ) -> Result<(), StoreError> {
     let first = batch.instances();
-    let begin = client.batch_execute("BEGIN");
     let statements = prepared(client, database, &first).await?;
+    count(client, database, counted, undone).await?;
+    if !undone.is_empty() {
+        return Ok(());
+    }
+    let begin = async {
+        // Counting has begun the transaction itself.
+        if counted.is_empty() { client.batch_execute("BEGIN").await } else { Ok(()) }
+    };
     let (begun, rows, ()) = in_turn(begin, asked(client, &statements, &first), std::future::ready(())).await;
     begun.map_err(failed(COMMIT))?;
     let mut ids: HashMap<String, String> = HashMap::new();
@@ -226,6 +242,39 @@ async fn in_transaction(
         }
         for (place, _) in missing.into_iter().filter(|(_, count)| *count != 0) {
             undone.insert(place, (!asked.is_start_key).then_some(Committed::Conflict));
+        }
+    }
+    Ok(())
+}
+
+/// Counts the starts of definitions that have a rate. From here to the end of the transaction nobody else does.
+async fn count(
+    client: &Object,
+    database: &Database,
+    counted: &[(usize, &Turn)],
+    undone: &mut BTreeMap<usize, Option<Committed>>,
+) -> Result<(), StoreError> {
+    if counted.is_empty() {
+        return Ok(());
+    }
+    client.batch_execute("BEGIN").await.map_err(failed(COMMIT))?;
+    let starts: Vec<_> = counted
+        .iter()
+        .filter_map(|(place, turn)| {
+            let new = turn.new.as_ref()?;
+            Some((*place, new.definition.0.as_str(), new.rate?, turn.plan.at))
+        })
+        .collect();
+    let ids: Vec<&str> = starts.iter().map(|start| start.1).collect();
+    query(client, &database.tables, COMMIT, definitions::COUNTING, &[&ids]).await?;
+    for (place, definition, rate, now) in starts {
+        let (since, others) = (system_time(rate.since(now)), i64::from(rate.count.saturating_sub(1)));
+        let params: [&(dyn ToSql + Sync); 3] = [&definition, &since, &others];
+        let rows = query(client, &database.tables, COMMIT, instances::LAST_START, &params).await?;
+        let last = rows.first().and_then(|row| read::time(row, 0));
+        let row = Place { table: "workflow_instances", id: "the last start".to_owned() };
+        if let Some(last) = row.time("created_at", last)? {
+            undone.insert(place, Some(Committed::Limited { again_at: rate.again_at(last) }));
         }
     }
     Ok(())

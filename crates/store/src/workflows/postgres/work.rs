@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use heddle_workflow::{InstanceId, Token};
+use heddle_workflow::{ActorMode, InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
@@ -12,9 +12,10 @@ use super::{Database, WorkflowPostgres, system_time};
 use crate::StoreError;
 use crate::workflows::raw::{Place, RawQueued, instance_id};
 use crate::workflows::sql::idempotency_keys::postgres as idempotency_keys;
+use crate::workflows::sql::instances::postgres as instances;
 use crate::workflows::sql::step_runs::postgres as step_runs;
 use crate::workflows::sql::waits::postgres as waits;
-use crate::workflows::{ClaimRef, Claimed, Due, Effects, Work};
+use crate::workflows::{Actors, ClaimRef, Claimed, Due, Effects, Morph, Work};
 
 const DUE: &str = "look for what is due";
 
@@ -76,6 +77,23 @@ impl Work for WorkflowPostgres {
 
 #[async_trait]
 impl Effects for WorkflowPostgres {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        let id = instance.clone();
+        self.apart(move |database| async move {
+            let rows = database.query("read as whom steps act", instances::ACTORS, &[&id.as_str()]).await?;
+            let Some(row) = rows.first() else { return Ok(None) };
+            let place = Place { table: "workflow_instances", id: id.to_string() };
+            let mode: String = row.get(0);
+            let mode = ActorMode::from_name(&mode).ok_or_else(|| place.bad("actor_mode", "is no mode"))?;
+            let morph = |at: usize| {
+                let (kind, id): (Option<String>, Option<String>) = (row.get(at), row.get(at + 1));
+                kind.zip(id).map(|(kind, id)| Morph { kind, id })
+            };
+            Ok(Some(Actors { mode, starter: morph(1), owner: morph(3), publisher: morph(5) }))
+        })
+        .await
+    }
+
     async fn effect(&self, _instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         let digest = digest.to_owned();
         self.apart(move |database| async move { effect(&database, &digest).await }).await

@@ -87,6 +87,10 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
     pub(in crate::workflows) const HOLD: &str = "SELECT id::text, current_version_id::text FROM {definitions} \
          WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL FOR UPDATE";
 
+    /// Whoever starts instances of these, counting them, comes one after the other. `$1` ids.
+    pub(in crate::workflows) const COUNTING: &str = "SELECT 1 FROM {definitions} \
+         WHERE id = ANY($1::text[]::{key}[]) ORDER BY id FOR NO KEY UPDATE";
+
     /// `$1` id, `$2` key, `$3` name, `$4` owner's type, `$5` owner's id, `$6` scope, `$7` now. One that is there stays.
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {definitions} \
          (id, key, name, owner_type, owner_id, owner_scope, status, created_at, updated_at) \

@@ -59,6 +59,16 @@ CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instan
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
          ?22, ?23, ?24, ?25, ?25, ?25) ON CONFLICT (ulid) DO NOTHING RETURNING id";
 
+    /// The last but so many starts of a definition: where there is one, its rate is used up. `?1` definition, `?2` since,
+    /// `?3` how many to leave out.
+    pub(in crate::workflows) const LAST_START: &str = "SELECT created_at FROM {instances} INDEXED BY winst_rate_idx \
+         WHERE definition_id = ?1 AND created_at > ?2 ORDER BY created_at DESC LIMIT 1 OFFSET ?3";
+
+    /// As whom its steps may act. `?1` ulid.
+    pub(in crate::workflows) const ACTORS: &str = "SELECT i.actor_mode, i.starter_type, i.starter_id, i.owner_type, \
+         i.owner_id, v.publisher_type, v.publisher_id FROM {instances} i JOIN {versions} v ON v.id = i.version_id \
+         WHERE i.ulid = ?1";
+
     /// A turn, under the guard of the version it was decided on. `?1` ulid, `?2` that version, `?3` status, `?4` node,
     /// `?5` steps, `?6` to `?8` failure, `?9` ended at, `?10` now.
     pub(in crate::workflows) const TURN: &str = "UPDATE {instances} SET status = ?3, current_node_id = ?4, \
@@ -167,6 +177,16 @@ CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instan
          AS t(id, ulid, definition, version, owner_type, owner, subject_key, subject_type, subject, trigger_type, \
          trigger_key, payload, digest, actor_mode, starter_type, starter, depth, status, node, steps, code, message, \
          failed_node, ended_at, at) ON CONFLICT (ulid) DO NOTHING RETURNING ulid, id::text";
+
+    /// The last but so many starts of a definition: where there is one, its rate is used up. `$1` definition, `$2` since,
+    /// `$3` how many to leave out.
+    pub(in crate::workflows) const LAST_START: &str = "SELECT created_at FROM {instances} \
+         WHERE definition_id = $1::text::{key} AND created_at > $2 ORDER BY created_at DESC LIMIT 1 OFFSET $3";
+
+    /// As whom its steps may act. `$1` ulid.
+    pub(in crate::workflows) const ACTORS: &str = "SELECT i.actor_mode, i.starter_type, i.starter_id::text, \
+         i.owner_type, i.owner_id::text, v.publisher_type, v.publisher_id::text FROM {instances} i \
+         JOIN {versions} v ON v.id = i.version_id WHERE i.ulid = $1";
 
     /// Turns, each a place in the arrays, under the guard of the version that it was decided on. `$1` ulids, `$2` those
     /// versions, `$3` statuses, `$4` nodes, `$5` steps, `$6` to `$8` failures, `$9` ended at, `$10` now.

@@ -1,5 +1,6 @@
-//! `workflow_waits` (W8): steps' waits, instances' time limits (`deadline`), and signals that came before their wait
-//! (`signal`, status `kept`).
+//! `workflow_waits` (W8): steps' waits, instances' time limits (`deadline`), signals that came before their wait
+//! (`signal`, status `kept`), and the commands that were accepted (`command`, always `fired`), which nothing but the
+//! record of who did what reads (W31).
 
 pub(in crate::workflows) mod sqlite {
     pub(in crate::workflows) const CREATE: &str = "CREATE TABLE {waits} (
@@ -32,10 +33,10 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
          JOIN {step_runs} s ON s.id = w.step_run_id WHERE w.instance_id = ?1 ORDER BY w.rowid";
 
     /// `?1` id, `?2` instance, `?3` to `?5` node, visit and attempt, `?6` kind, `?7` due at, `?8` event key, `?9` match,
-    /// `?10` condition, `?11` payload, `?12` outcome, `?13` status, `?14` now.
+    /// `?10` condition, `?11` payload, `?12` outcome, `?13` status, `?14` fired at, `?15` now.
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {waits} (id, instance_id, step_run_id, kind, due_at, \
-         event_key, \"match\", condition, payload, outcome, status, created_at, updated_at) \
-         SELECT ?1, ?2, id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14 FROM {step_runs} \
+         event_key, \"match\", condition, payload, outcome, status, fired_at, created_at, updated_at) \
+         SELECT ?1, ?2, id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15 FROM {step_runs} \
          WHERE instance_id = ?2 AND node_id = ?3 AND visit = ?4 AND attempt = ?5";
 
     /// The open wait of a step. `?1` instance, `?2` to `?4` node, visit and attempt, `?5` status or null, `?6` due at or
@@ -111,15 +112,16 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
          JOIN {step_runs} s ON s.id = w.step_run_id WHERE i.ulid = ANY($1::text[]) ORDER BY w.created_at, w.id";
 
     /// New rows, each a place in the arrays: `$1` ids, `$2` instances, `$3` to `$5` node, visit and attempt, `$6` kind,
-    /// `$7` due at, `$8` event key, `$9` match, `$10` condition, `$11` payload, `$12` outcome, `$13` status, `$14` now.
+    /// `$7` due at, `$8` event key, `$9` match, `$10` condition, `$11` payload, `$12` outcome, `$13` status, `$14` fired
+    /// at, `$15` now.
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {waits} (id, instance_id, step_run_id, kind, due_at, \
-         event_key, \"match\", condition, payload, outcome, status, created_at, updated_at) \
+         event_key, \"match\", condition, payload, outcome, status, fired_at, created_at, updated_at) \
          SELECT {next:waits}, t.instance::{key}, s.id, t.kind, t.due_at, t.event_key, t.matches::json, \
-         t.condition::json, t.payload::json, t.outcome, t.status, t.at, t.at \
+         t.condition::json, t.payload::json, t.outcome, t.status, t.fired_at, t.at, t.at \
          FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[], \
-         $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[]) \
-         WITH ORDINALITY AS t(id, instance, node, visit, attempt, kind, due_at, event_key, matches, condition, \
-         payload, outcome, status, at, place) JOIN {step_runs} s ON s.instance_id = t.instance::{key} \
+         $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[], \
+         $15::timestamptz[]) WITH ORDINALITY AS t(id, instance, node, visit, attempt, kind, due_at, event_key, \
+         matches, condition, payload, outcome, status, fired_at, at, place) JOIN {step_runs} s ON s.instance_id = t.instance::{key} \
          AND s.node_id = t.node AND s.visit = t.visit AND s.attempt = t.attempt ORDER BY t.place \
          RETURNING instance_id::text";
 

@@ -13,14 +13,16 @@ use crate::workflows::{Dialect, Schema};
 
 /// 20,000 instances, most of them over; 100,000 step runs, most of them over; waits.
 const ROWS: &str = "
+WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
 INSERT INTO workflow_definitions (key, name, owner_scope, status, created_at, updated_at)
-    VALUES ('flow', 'A flow', '*', 'published', 'x', 'x');
+    SELECT 'flow-' || n, 'A flow', '*', 'published', 'x', 'x' FROM n;
 INSERT INTO workflow_versions (definition_id, number, status, schema_version, graph, \"trigger\", settings, trigger_type,
     actor_mode, checksum, published_at, created_at, updated_at)
-    VALUES (1, 1, 'published', 'x', '{}', '{}', '{}', 'manual', 'system', printf('%064d', 0), 'x', 'x', 'x');
+    SELECT id, 1, 'published', 'x', '{}', '{}', '{}', 'manual', 'system', printf('%064d', 0), 'x', 'x', 'x'
+    FROM workflow_definitions;
 WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
 INSERT INTO workflow_instances (ulid, definition_id, version_id, actor_mode, status, current_node_id, created_at, updated_at)
-    SELECT printf('%026d', n), 1, 1, 'system', iif(n % 50 = 0, 'waiting', 'completed'), 'wait', 'x', 'x' FROM n;
+    SELECT printf('%026d', n), n % 1000 + 1, n % 1000 + 1, 'system', iif(n % 50 = 0, 'waiting', 'completed'), 'wait', 'x', 'x' FROM n;
 WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 99994)
 INSERT INTO workflow_step_runs (instance_id, node_id, node_type, visit, attempt, status, idempotency_key, claim_token,
     lease_until, scheduled_for, created_at, updated_at)
@@ -62,6 +64,8 @@ fn statements() -> Vec<(&'static str, &'static [&'static str])> {
         (versions::GET, &["PRIMARY KEY"]),
         (versions::LAST_NUMBER, &["wver_number_unique"]),
         (instances::GET, &["sqlite_autoindex_workflow_instances_1"]),
+        (instances::LAST_START, &["winst_rate_idx"]),
+        (instances::ACTORS, &["sqlite_autoindex_workflow_instances_1"]),
         (instances::TURN, &["sqlite_autoindex_workflow_instances_1"]),
         (step_runs::OF_INSTANCE, &["wstep_attempt_unique"]),
         (step_runs::MOVE, &["wstep_attempt_unique"]),

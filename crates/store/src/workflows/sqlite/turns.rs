@@ -28,6 +28,7 @@ const COMMIT: &str = "commit turns";
 enum Undone {
     Conflict,
     Existing(InstanceId),
+    Limited(Timestamp),
     Failed(StoreError),
 }
 
@@ -86,6 +87,7 @@ fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Comm
         Ok(()) => Ok(Committed::Done),
         Err(Undone::Conflict) => Ok(Committed::Conflict),
         Err(Undone::Existing(id)) => Ok(Committed::Existing(id)),
+        Err(Undone::Limited(again_at)) => Ok(Committed::Limited { again_at }),
         Err(Undone::Failed(error)) => Err(error),
     };
     let done = matches!(answer, Ok(Committed::Done));
@@ -149,6 +151,12 @@ impl Work<'_> {
         }
         let row = &plan.row;
         let definition = key_value(TABLE, "definition_id", keys.primary, &new.definition.0)?;
+        // The commit is the only one that writes: nobody starts another one before this one is in.
+        if let Some(rate) = new.rate
+            && let Some(last) = read::last_start(self.connection, self.tables, &definition, rate, self.now)?
+        {
+            return Err(Undone::Limited(rate.again_at(last)));
+        }
         let version = key_value(TABLE, "version_id", keys.primary, &new.version.0)?;
         let (owner_type, owner) = morph(TABLE, "owner_id", keys.owner, new.owner.as_ref())?;
         let (starter_type, starter) = morph(TABLE, "starter_id", keys.morph, new.starter.as_ref())?;
@@ -304,6 +312,7 @@ impl Work<'_> {
             row.payload,
             row.outcome,
             row.status,
+            time(row.fired_at),
             time_text(self.now),
         ];
         self.one(waits::INSERT, params)

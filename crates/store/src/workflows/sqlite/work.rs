@@ -17,7 +17,7 @@ use crate::workflows::sql::idempotency_keys::sqlite as idempotency_keys;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::tables::Tables;
-use crate::workflows::{ClaimRef, Claimed, Due, Effects, Work};
+use crate::workflows::{Actors, ClaimRef, Claimed, Due, Effects, Work};
 
 const CLAIM: &str = "claim steps";
 const DUE: &str = "look for what is due";
@@ -98,6 +98,11 @@ impl Work for WorkflowSqlite {
 
 #[async_trait]
 impl Effects for WorkflowSqlite {
+    async fn actors(&self, instance: &InstanceId) -> Result<Option<Actors>, StoreError> {
+        let instance = instance.clone();
+        self.read(move |connection, tables| read::actors(connection, tables, &instance)).await
+    }
+
     async fn effect(&self, _instance: &InstanceId, digest: &str) -> Result<Option<Json>, StoreError> {
         let digest = digest.to_owned();
         self.read(move |connection, tables| effect(connection, tables, &digest)).await

@@ -57,18 +57,22 @@ pub async fn reads(store: &WorkflowStore, keys: KeyTypes) {
     let foreign = published(store, None, "one").await;
     assert_ne!(foreign.id, one.id);
     // Two definitions by turns, two instances at one time, and one of somebody else's.
-    for (number, version, second) in
-        [(51, &one, 1_001), (52, &other, 1_002), (53, &one, 1_003), (54, &one, 1_003), (55, &other, 1_004)]
-    {
+    for (number, version, second) in [
+        (151, &one, 1_001),
+        (152, &other, 1_002),
+        (153, &one, 1_003),
+        (154, &one, 1_003),
+        (155, &other, 1_004),
+    ] {
         started(store, version, owner.clone(), number, second).await;
     }
-    started(store, &foreign, None, 56, 1_005).await;
-    command(store, 53, Command::Cancel, 1_006).await;
-    command(store, 55, Command::Pause, 1_006).await;
+    started(store, &foreign, None, 156, 1_005).await;
+    command(store, 153, Command::Cancel, 1_006).await;
+    command(store, 155, Command::Pause, 1_006).await;
     lists(store, owner.as_ref()).await;
     summaries(store, owner.as_ref(), &one).await;
     timelines(store, keys).await;
-    for number in [51, 52, 54, 55, 56] {
+    for number in [151, 152, 154, 155, 156] {
         command(store, number, Command::Cancel, 2_000).await;
     }
 }
@@ -105,7 +109,7 @@ async fn lists(store: &WorkflowStore, owner: Option<&Morph>) {
     let ids = |numbers: &[u32]| numbers.iter().map(|number| id(*number)).collect::<Vec<_>>();
     let all = InstanceFilter::of(owner.cloned());
     for limit in [1, 2, 3, 100] {
-        assert_eq!(pages(reading, &all, limit).await, ids(&[55, 54, 53, 52, 51]), "{limit}");
+        assert_eq!(pages(reading, &all, limit).await, ids(&[155, 154, 153, 152, 151]), "{limit}");
     }
     let statuses = |statuses: &[Status]| InstanceFilter {
         statuses: statuses.iter().copied().collect::<BTreeSet<_>>(),
@@ -114,13 +118,13 @@ async fn lists(store: &WorkflowStore, owner: Option<&Morph>) {
     let one = InstanceFilter { definition: Some("one".to_owned()), ..all.clone() };
     let subject = Some(Morph { kind: "Order".to_owned(), id: "1".to_owned() });
     for (filter, expected) in [
-        (one.clone(), &[54, 53, 51][..]),
+        (one.clone(), &[154, 153, 151][..]),
         (InstanceFilter { definition: Some("flow".to_owned()), ..all.clone() }, &[]),
-        (statuses(&[Status::Running]), &[54, 52, 51]),
-        (statuses(&[Status::Cancelled, Status::Paused]), &[55, 53]),
-        (InstanceFilter { started_from: Some(at(1_003)), ..all.clone() }, &[55, 54, 53]),
-        (InstanceFilter { started_before: Some(at(1_003)), ..all.clone() }, &[52, 51]),
-        (InstanceFilter { started_from: Some(at(1_003)), ..one }, &[54, 53]),
+        (statuses(&[Status::Running]), &[154, 152, 151]),
+        (statuses(&[Status::Cancelled, Status::Paused]), &[155, 153]),
+        (InstanceFilter { started_from: Some(at(1_003)), ..all.clone() }, &[155, 154, 153]),
+        (InstanceFilter { started_before: Some(at(1_003)), ..all.clone() }, &[152, 151]),
+        (InstanceFilter { started_from: Some(at(1_003)), ..one }, &[154, 153]),
         (InstanceFilter { subject, ..all.clone() }, &[]),
     ] {
         for limit in [1, 100] {
@@ -129,13 +133,13 @@ async fn lists(store: &WorkflowStore, owner: Option<&Morph>) {
     }
     // Instance 1 was started with an owner of its own, and is nobody else's for it.
     let apps = pages(reading, &InstanceFilter::of(None), 100).await;
-    assert!(apps.contains(&id(56)) && !apps.contains(&id(55)) && !apps.contains(&id(1)));
+    assert!(apps.contains(&id(156)) && !apps.contains(&id(155)) && !apps.contains(&id(1)));
 }
 
 /// proves W6, W29: what a row says, and where the live ones stand.
 async fn summaries(store: &WorkflowStore, owner: Option<&Morph>, one: &Version) {
     let reading = store.reading.as_ref();
-    let summary = reading.instance(&id(53)).await.unwrap().unwrap();
+    let summary = reading.instance(&id(153)).await.unwrap().unwrap();
     assert_eq!(
         (summary.owner.as_ref(), summary.definition.as_str(), summary.version_number),
         (owner, "one", 1)
@@ -144,13 +148,13 @@ async fn summaries(store: &WorkflowStore, owner: Option<&Morph>, one: &Version) 
     assert_eq!((summary.started_at, summary.ended_at), (at(1_003), Some(at(1_006))));
     assert_eq!((summary.steps_count, summary.current_node), (3, None));
     assert_eq!(summary.trigger, (Some("manual".to_owned()), None));
-    assert_eq!(reading.instance(&id(99)).await.unwrap(), None);
+    assert_eq!(reading.instance(&id(199)).await.unwrap(), None);
     let first = reading.instance(&id(1)).await.unwrap().unwrap();
     assert_eq!((first.subject.key.as_deref(), first.subject.kind.as_deref()), (Some("order"), Some("Order")));
     assert_eq!(first.starter.as_ref().map(|it| it.kind.as_str()), Some("user"));
-    let payloads = reading.payloads(&id(53)).await.unwrap().unwrap();
+    let payloads = reading.payloads(&id(153)).await.unwrap().unwrap();
     assert_eq!((&payloads.trigger["amount"], payloads.output), (&json!(0.1), None));
-    assert_eq!(reading.payloads(&id(99)).await.unwrap(), None);
+    assert_eq!(reading.payloads(&id(199)).await.unwrap(), None);
     let overlay = reading.overlay(&one.id).await.unwrap();
     let counts: Vec<_> = overlay.iter().map(|it| (it.node.as_str(), it.status, it.count)).collect();
     assert_eq!(counts, [("work", Status::Running, 2)]);
@@ -160,14 +164,14 @@ async fn summaries(store: &WorkflowStore, owner: Option<&Morph>, one: &Version) 
 async fn timelines(store: &WorkflowStore, keys: KeyTypes) {
     let reading = store.reading.as_ref();
     // Whoever was queued first goes first.
-    let claims = [101, 102, 103].map(token);
+    let claims: Vec<_> = (1_000..1_060).map(token).collect();
     let claimed = store.work.claim(&claims, at(1_100), at(1_010)).await.unwrap();
-    let claim = claimed.iter().find(|claimed| claimed.claim.instance == id(51)).unwrap();
+    let claim = claimed.iter().find(|claimed| claimed.claim.instance == id(151)).unwrap();
     let early = Command::Signal { key: "early".to_owned(), payload: json!({"n": 3}) };
-    command(store, 51, early, 1_011).await;
-    let end = plan(store, &id(51), &ended(&claim.claim.token), at(1_012)).await;
+    command(store, 151, early, 1_011).await;
+    let end = plan(store, &id(151), &ended(&claim.claim.token), at(1_012)).await;
     commit(store, Turn { new: None, plan: end }).await;
-    let whole = reading.timeline(&id(51), None, 100).await.unwrap();
+    let whole = reading.timeline(&id(151), None, 100).await.unwrap();
     assert_eq!(whole.next, None);
     let told: Vec<_> = whole.items.iter().map(told).collect();
     assert_eq!(
@@ -177,6 +181,7 @@ async fn timelines(store: &WorkflowStore, keys: KeyTypes) {
             "1001 count completed",
             "1001 work completed",
             "1001 deadline start pending",
+            "1011 signal work",
             "1011 signal work kept",
             "1012 wait waiting",
             "1012 event wait pending",
@@ -185,12 +190,12 @@ async fn timelines(store: &WorkflowStore, keys: KeyTypes) {
     assert!(matches!(&whole.items[2].what, Happening::Step { node_type, status: StepStatus::Completed,
         started_at, finished_at, .. } if node_type == "action" && *started_at == Some(at(1_010))
         && *finished_at == Some(at(1_012))));
-    assert!(matches!(&whole.items[4].what, Happening::Wait { kind: WaitName::Signal, event_key: Some(key),
+    assert!(matches!(&whole.items[5].what, Happening::Wait { kind: WaitName::Signal, event_key: Some(key),
         status: WaitStatus::Kept, .. } if key == "early"));
-    for limit in 1..8 {
+    for limit in 1..9 {
         let (mut all, mut after) = (Vec::new(), None);
         loop {
-            let page = reading.timeline(&id(51), after.as_ref(), limit).await.unwrap();
+            let page = reading.timeline(&id(151), after.as_ref(), limit).await.unwrap();
             all.extend(page.items);
             match page.next {
                 Some(next) => after = Some(next),
@@ -199,12 +204,12 @@ async fn timelines(store: &WorkflowStore, keys: KeyTypes) {
         }
         assert_eq!(all, whole.items, "{limit}");
     }
-    assert_eq!(reading.timeline(&id(99), None, 10).await.unwrap().items, []);
+    assert_eq!(reading.timeline(&id(199), None, 10).await.unwrap().items, []);
     // An event is its owner's alone.
     let waiting = async |owner: Option<Morph>| {
         store.turns.waiting_for(owner.as_ref(), "reply", None, 10).await.unwrap()
     };
-    assert_eq!(waiting(Some(team(keys))).await, [id(51)]);
+    assert_eq!(waiting(Some(team(keys))).await, [id(151)]);
     let stranger = Morph { kind: "writers".to_owned(), id: key_of(keys.owner).to_owned() };
     assert_eq!((waiting(Some(stranger)).await, waiting(None).await), (vec![], vec![]));
 }

@@ -322,6 +322,7 @@ impl Stage<'_> {
             each(rows, |row| row.what.payload.clone()),
             each(rows, |row| row.what.outcome),
             each(rows, |row| row.what.status),
+            each(rows, |row| some_time(row.what.fired_at)),
             each(rows, |row| row.at),
         ];
         asked(waits::INSERT, rows, columns)

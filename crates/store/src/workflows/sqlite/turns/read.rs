@@ -1,10 +1,12 @@
 //! From rows to [`Rows`].
 
-use heddle_workflow::{InstanceId, Rows, Subject};
+use heddle_workflow::{ActorMode, InstanceId, Rows, StartRate, Subject};
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::StoreError;
+use crate::row::time_text;
 use crate::workflows::raw::{Place, RawInstance, RawStep, RawTime, RawWait, instance_id};
 use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
@@ -12,7 +14,7 @@ use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::sqlite::codec::{key_text, row_key};
 use crate::workflows::sqlite::failed;
 use crate::workflows::tables::Tables;
-use crate::workflows::{Key, Loaded};
+use crate::workflows::{Actors, Key, Loaded, Morph};
 
 const LOAD: &str = "read an instance";
 
@@ -49,6 +51,40 @@ pub(in crate::workflows::sqlite) fn ids(
 ) -> Result<Vec<InstanceId>, StoreError> {
     let texts: Vec<String> = all(connection, tables, statement, params, |row| row.get(0))?;
     texts.into_iter().map(instance_id).collect()
+}
+
+/// When the last start but those that a rate lets be was, if it counts; its rate is used up then.
+pub(in crate::workflows::sqlite) fn last_start(
+    connection: &Connection,
+    tables: &Tables,
+    definition: &Value,
+    rate: StartRate,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let params = params![definition, time_text(rate.since(now)), rate.count.saturating_sub(1)];
+    let found: Option<String> =
+        all(connection, tables, instances::LAST_START, params, |row| row.get(0))?.pop();
+    Place { table: "workflow_instances", id: "the last start".to_owned() }
+        .time("created_at", found.map(RawTime::Text))
+}
+
+/// As whom an instance's steps may act.
+pub(in crate::workflows::sqlite) fn actors(
+    connection: &Connection,
+    tables: &Tables,
+    id: &InstanceId,
+) -> Result<Option<Actors>, StoreError> {
+    type Half = (Option<String>, Value);
+    let raw = |row: &Row<'_>| -> rusqlite::Result<(String, [Half; 3])> {
+        let half = |place| Ok::<Half, rusqlite::Error>((row.get(place)?, row.get(place + 1)?));
+        Ok((row.get(0)?, [half(1)?, half(3)?, half(5)?]))
+    };
+    let found = all(connection, tables, instances::ACTORS, params![id.as_str()], raw)?.pop();
+    let Some((mode, [starter, owner, publisher])) = found else { return Ok(None) };
+    let place = Place { table: "workflow_instances", id: id.to_string() };
+    let mode = ActorMode::from_name(&mode).ok_or_else(|| place.bad("actor_mode", "is no mode"))?;
+    let morph = |(kind, id): Half| kind.zip(key_text(id)).map(|(kind, id)| Morph { kind, id });
+    Ok(Some(Actors { mode, starter: morph(starter), owner: morph(owner), publisher: morph(publisher) }))
 }
 
 pub(in crate::workflows::sqlite) fn all<T>(
