@@ -5,6 +5,7 @@ mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use heddle_engine::{
     Clock, Config, Context, Engine, EngineError, Flow, Harness, Publication, Registry, Request, Resume,
@@ -238,6 +239,38 @@ async fn nodes_work_side_by_side_on_postgres() {
         WorkflowStore::of(Arc::new(WorkflowPostgres::connect(&url, Schema::default()).await.unwrap()))
     };
     side_by_side([open().await, open().await]).await;
+}
+
+/// proves W17: what one process does, another one learns by a probe: neither looks by itself within an hour.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn probes_reach_other_processes_on_postgres() {
+    let url = common::fresh_database();
+    WorkflowPostgres::install(&url, &Schema::default()).await.unwrap();
+    let hour = SignedDuration::from_hours(1);
+    let config = Config { poll: hour, wake: hour, ..Config::default() };
+    let node = async || {
+        let store = WorkflowPostgres::connect(&url, Schema::default()).await.unwrap();
+        let registry = Registry::new().action("a", |n: u64, _| async move { Ok(Flow::Done(n)) });
+        let (clock, draw) = (Arc::new(SystemClock), Arc::new(SystemDraw));
+        Arc::new(Engine::new(WorkflowStore::of(Arc::new(store)), registry, clock, draw, config.clone()))
+    };
+    let (starter, worker) = (node().await, node().await);
+    let working = tokio::spawn(Arc::clone(&worker).run(std::future::pending()));
+    starter.publish("test", &chain(&["a"])).await.unwrap();
+    let told = async {
+        // The first ones may come before anybody listens: a probe may be lost.
+        for n in 0.. {
+            let id = starter.start(Request::new("test", json!(n))).await.unwrap();
+            let state = tokio::time::timeout(Duration::from_secs(1), starter.end(&id)).await;
+            if let Ok(state) = state {
+                return output(&state.unwrap().life).clone();
+            }
+        }
+        Value::Null
+    };
+    let told = tokio::time::timeout(Duration::from_secs(60), told).await.expect("a probe arrives");
+    assert!(told.is_u64());
+    working.abort();
 }
 
 async fn side_by_side(stores: [WorkflowStore; 2]) {
