@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    Committed, Key, Loaded, Morph, NewInstance, Probe, Turn, WorkflowStore, owner_scope,
+    Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, Probe, Reading, Turn, WorkflowStore,
+    owner_scope,
 };
 use heddle_workflow::{
     Actor, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check_payload,
@@ -92,6 +93,15 @@ impl Request {
     }
 }
 
+/// What came of a request to start an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The instance.
+    pub id: InstanceId,
+    /// Whether it is this request's own, and not an earlier one's with the same idempotency key.
+    pub is_new: bool,
+}
+
 /// One engine node. Any number of them may work on one store, in one process or in many.
 pub struct Engine {
     pub(crate) store: WorkflowStore,
@@ -148,9 +158,25 @@ impl Engine {
         stored(self.clock.now())
     }
 
+    /// What people look at.
+    pub fn reading(&self) -> &dyn Reading {
+        self.store.reading.as_ref()
+    }
+
+    /// A version's document.
+    pub async fn document(&self, version: &Key) -> Result<Arc<Json>, EngineError> {
+        let row = self.store.publishing.version(version).await?;
+        row.map(|row| row.document).ok_or_else(|| EngineError::BadVersion(version.0.clone()))
+    }
+
     /// Starts an instance of a definition's current version. With an idempotency key that has been seen, gives the
     /// first instance's id.
     pub async fn start(&self, request: Request) -> Result<InstanceId, EngineError> {
+        self.begin(request).await.map(|started| started.id)
+    }
+
+    /// The same, and says whether it was the first.
+    pub async fn begin(&self, request: Request) -> Result<Started, EngineError> {
         check_definition(&request.key)?;
         request.owner.as_ref().map_or(Ok(()), |owner| check_record(&owner.kind, &owner.id))?;
         if let Some(key) = &request.idempotency_key {
@@ -193,9 +219,9 @@ impl Engine {
                 {
                     hand.perform(claimed, known);
                 }
-                Ok(id)
+                Ok(Started { id, is_new: true })
             }
-            Committed::Existing(first) => Ok(first),
+            Committed::Existing(first) => Ok(Started { id: first, is_new: false }),
             Committed::Limited { again_at } => Err(EngineError::Refused(Refusal::StartRate { again_at })),
             Committed::Conflict => Err(EngineError::Busy(id)),
         }
@@ -226,8 +252,15 @@ impl Engine {
         self.command(id, command, by, None).await
     }
 
-    /// Publishes an event to every instance that waits for it; how many took it.
-    pub async fn emit(&self, key: &str, payload: &Json, by: &Actor) -> Result<usize, EngineError> {
+    /// Publishes an owner's event to every instance of the same owner that waits for it; how many took it. Nobody
+    /// else's instances hear of it.
+    pub async fn emit(
+        &self,
+        owner: Option<&Morph>,
+        key: &str,
+        payload: &Json,
+        by: &Actor,
+    ) -> Result<usize, EngineError> {
         if !is_event_key(key) {
             return Err(EngineError::Refused(Refusal::BadKey));
         }
@@ -236,7 +269,7 @@ impl Engine {
         let mut taken = 0;
         let mut after = None;
         loop {
-            let waiting = self.store.turns.waiting_for(key, after.as_ref(), EVENT_BATCH).await?;
+            let waiting = self.store.turns.waiting_for(owner, key, after.as_ref(), EVENT_BATCH).await?;
             for id in &waiting {
                 let event = Event::Published { key: key.to_owned(), payload: payload.clone() };
                 match self.turn(id, &event).await {
@@ -260,11 +293,18 @@ impl Engine {
 
     /// Waits until an instance is over, and gives its state.
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
+        self.ended(id).await?;
+        self.state(id).await
+    }
+
+    /// Waits until an instance is over, and gives its summary.
+    pub async fn ended(&self, id: &InstanceId) -> Result<InstanceSummary, EngineError> {
         let watch = self.store.probes.watch(id);
         loop {
-            let state = self.state(id).await?;
-            if state.life.status().is_ended() {
-                return Ok(state);
+            let summary = self.store.reading.instance(id).await?;
+            let summary = summary.ok_or_else(|| EngineError::NoInstance(id.clone()))?;
+            if summary.status.is_ended() {
+                return Ok(summary);
             }
             // A probe may be lost, and not every store carries them between processes.
             tokio::select! {

@@ -23,7 +23,7 @@ mod work;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use draw::{Draw, SeededDraw, SystemDraw, ulid};
-pub use engine::{Config, Engine, Request};
+pub use engine::{Config, Engine, Request, Started};
 pub use error::EngineError;
 pub use graphs::Graphs;
 pub use handler::{Context, Flow, Registry, Resume, StepError};

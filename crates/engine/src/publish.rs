@@ -24,7 +24,7 @@ pub struct Publication {
     pub document: Json,
     /// Who publishes it.
     pub publisher: Option<Morph>,
-    /// The checksum that the current version must have; `None`: whatever it is.
+    /// The checksum that the current version must have, empty for none; `None`: whatever it is.
     pub expected_checksum: Option<String>,
 }
 
@@ -54,6 +54,11 @@ pub(crate) fn check_definition(key: &str) -> Result<(), TextError> {
 }
 
 impl Engine {
+    /// Checks a document against the handlers that there are.
+    pub fn check(&self, document: &Json) -> Checked {
+        check(document, &self.registry.catalog())
+    }
+
     /// Publishes a document as the application's own, by the system.
     pub async fn publish(&self, key: &str, document: &Json) -> Result<(Version, Vec<Finding>), EngineError> {
         self.publish_as(Publication::new(key, document)).await
@@ -66,7 +71,7 @@ impl Engine {
         let Publication { key, name, owner, document, publisher, expected_checksum } = publication;
         let by = publisher.clone().map_or(Actor::System, Actor::from);
         self.permit(&by, Act::Publish { owner: owner.as_ref(), definition: &key }).await?;
-        let Checked { graph, findings } = check(&document, &self.registry.catalog());
+        let Checked { graph, findings } = self.check(&document);
         let Some(graph) = graph else { return Err(EngineError::Invalid(findings)) };
         let version = NewVersion {
             owner,

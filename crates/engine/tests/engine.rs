@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use heddle_engine::{
-    Clock, Config, Context, Engine, EngineError, Flow, Harness, Registry, Request, Resume, StepError,
-    SystemClock, SystemDraw,
+    Clock, Config, Context, Engine, EngineError, Flow, Harness, Publication, Registry, Request, Resume,
+    StepError, SystemClock, SystemDraw,
 };
-use heddle_store::workflows::{Schema, WorkflowMemory, WorkflowPostgres, WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{
+    Morph, Schema, WorkflowMemory, WorkflowPostgres, WorkflowSqlite, WorkflowStore,
+};
 use heddle_workflow::{Actor, Command, Life, SCHEMA_VERSION, Status};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -112,8 +114,8 @@ async fn a_handler_can_wait() {
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.settle().await.unwrap();
     assert_eq!(harness.engine().state(&id).await.unwrap().life.status(), Status::Waiting);
-    assert_eq!(harness.engine().emit("answer", &json!(7), &Actor::System).await.unwrap(), 1);
-    assert_eq!(harness.engine().emit("answer", &json!(8), &Actor::System).await.unwrap(), 0);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(7), &Actor::System).await.unwrap(), 1);
+    assert_eq!(harness.engine().emit(None, "answer", &json!(8), &Actor::System).await.unwrap(), 0);
     assert_eq!(output(&harness.finish(&id).await.unwrap().life), &json!(7));
     let id = harness.start(&chain(&["ask"]), Value::Null).await.unwrap();
     harness.advance(SignedDuration::from_hours(719)).await.unwrap();
@@ -168,6 +170,47 @@ async fn publishing_checks() {
     assert_eq!((first.number, again.number, second.number), (1, 1, 2));
     let missing = harness.engine().start(Request::new("nothing", Value::Null)).await.unwrap_err();
     assert!(matches!(missing, EngineError::NoDefinition(_)));
+}
+
+/// proves W15, W22: an owner's event reaches the owner's instances and nobody else's, and who publishes and who starts
+/// is in the rows.
+#[tokio::test]
+async fn owners_are_apart() {
+    let wait = json!({"schema_version": SCHEMA_VERSION,
+        "nodes": [{"id": "start", "type": "trigger"}, {"id": "end", "type": "end"},
+            {"id": "wait", "type": "wait_event", "config": {"event": "go", "timeout": "1h"}}],
+        "edges": [{"from": "start", "to": "wait"}, {"from": "wait", "outcome": "event", "to": "end"},
+            {"from": "wait", "outcome": "timeout", "to": "end"}]});
+    let harness = Harness::new(Registry::new());
+    let engine = harness.engine();
+    let morph = |kind: &str, id: &str| Some(Morph { kind: kind.to_owned(), id: id.to_owned() });
+    let mut ids = Vec::new();
+    for owner in [morph("team", "1"), morph("team", "2"), None] {
+        let publication = Publication {
+            owner: owner.clone(),
+            name: "Waits".to_owned(),
+            publisher: morph("user", "7"),
+            expected_checksum: Some(String::new()),
+            ..Publication::new("test", &wait)
+        };
+        let (version, _) = engine.publish_as(publication.clone()).await.unwrap();
+        let again = engine.publish_as(publication).await.unwrap_err();
+        assert!(matches!(again, EngineError::Publish(_)), "there is one by now");
+        let row = engine.reading().numbered(&version.definition, 1).await.unwrap().unwrap();
+        assert_eq!(row.publisher, morph("user", "7"));
+        let request = Request { owner, starter: morph("user", "8"), ..Request::new("test", Value::Null) };
+        ids.push(engine.start(request).await.unwrap());
+    }
+    assert_eq!(engine.emit(morph("team", "2").as_ref(), "go", &json!(1), &Actor::System).await.unwrap(), 1);
+    let mut statuses = Vec::new();
+    for id in &ids {
+        let row = engine.reading().instance(id).await.unwrap().unwrap();
+        assert_eq!(row.starter, morph("user", "8"));
+        statuses.push(row.status);
+    }
+    assert_eq!(statuses, [Status::Waiting, Status::Completed, Status::Waiting]);
+    assert_eq!(engine.emit(None, "go", &json!(1), &Actor::System).await.unwrap(), 1);
+    assert_eq!(engine.ended(&ids[2]).await.unwrap().status, Status::Completed);
 }
 
 /// proves W17, W23: two nodes on one store, real time, many instances; every one ends, and commands reach them.

@@ -174,9 +174,9 @@ async fn what_cannot_be_kept_is_refused_at_the_door() {
     assert_eq!(*kept, json!({"a\0": "\0"}), "values keep what they have");
     let by = Actor::Named { kind: "user".to_owned(), id: "1\n".to_owned() };
     assert_eq!(engine.command(&id, Command::Pause, by, None).await.unwrap_err().code(), "bad_text");
-    assert_eq!(engine.emit("k\0", &Value::Null, &Actor::System).await.unwrap_err().code(), "bad_key");
+    assert_eq!(engine.emit(None, "k\0", &Value::Null, &Actor::System).await.unwrap_err().code(), "bad_key");
     let large = json!("x".repeat(300_000));
-    assert_eq!(engine.emit("k", &large, &Actor::System).await.unwrap_err().code(), "payload_too_large");
+    assert_eq!(engine.emit(None, "k", &large, &Actor::System).await.unwrap_err().code(), "payload_too_large");
 }
 
 /// proves W21, W30: what an effect gives is kept as far as a payload may go; more fails the step, and only once.

@@ -168,7 +168,7 @@ async fn whoever_may_not_is_told_so_and_nothing_happens() {
     world.host.deny("user:9 signal");
     assert_eq!(world.engine.signal(&id, "k", Value::Null, user("9")).await.unwrap_err().code(), "forbidden");
     world.host.deny("user:9 emit k");
-    assert_eq!(world.engine.emit("k", &Value::Null, &user("9")).await.unwrap_err().code(), "forbidden");
+    assert_eq!(world.engine.emit(None, "k", &Value::Null, &user("9")).await.unwrap_err().code(), "forbidden");
     assert_eq!(world.flaky.rows(&id), before);
     world.engine.command(&id, Command::Pause, user("9"), None).await.unwrap();
     *world.host.unknown.lock().unwrap() = true;

@@ -1,4 +1,4 @@
-//! The HTTP API as `heddle generations` sees it.
+//! The HTTP API as `heddle generations` and `heddle workflows` see it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -142,6 +142,29 @@ fn refused(status: u16, problem: &Value) -> Failure {
             _ => message.to_owned(),
         });
     }
+    for finding in problem["findings"].as_array().into_iter().flatten() {
+        let part = |field: &str| finding[field].as_str().unwrap_or_default();
+        failure = failure.hint(format!(
+            "{}[{}]: {} at {}",
+            part("severity"),
+            part("code"),
+            part("message"),
+            part("pointer")
+        ));
+    }
+    if let Some(checksum) = text("present_checksum") {
+        failure = failure.hint(match checksum {
+            "" => "Nothing is published under that key.".to_owned(),
+            checksum => format!("The current version's checksum: {checksum}"),
+        });
+    }
+    if let Some(version) = problem["present_version"].as_u64() {
+        failure = failure.hint(format!("Its version is {version}: look at it again before you go on."));
+    }
+    failure = match text("code").and_then(remedy) {
+        Some(remedy) => failure.hint(remedy),
+        None => failure,
+    };
     if let Some(id) = text("existing_id") {
         failure = failure.hint(format!("The run in the way: {id}"));
     }
@@ -149,4 +172,25 @@ fn refused(status: u16, problem: &Value) -> Failure {
         failure = failure.hint("The token is not this server's: see HEDDLE_TOKEN and --data.");
     }
     failure
+}
+
+/// What to do about a refusal, by its code.
+fn remedy(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "workflow_not_found" => {
+            "`heddle workflows definitions` lists what is published; `heddle workflows publish FILE` publishes."
+        }
+        "instance_not_found" => "`heddle workflows list` lists the instances.",
+        "paused" => "`heddle workflows resume ID` lets it go on.",
+        "not_paused" => "`heddle workflows show ID` says what it is at.",
+        "ended" => {
+            "What has ended stays so; a failed one can be taken up by `heddle workflows retry ID` or `skip ID`."
+        }
+        "nothing_to_retry" => "Only what failed, or pauses before its next attempt, can be tried again.",
+        "no_such_outcome" => {
+            "Say one with --outcome that the node has an edge for; `heddle workflows show ID` names the node."
+        }
+        "too_many_signals" => "Let the instance come to its waits first, or cancel it.",
+        _ => return None,
+    })
 }

@@ -1,7 +1,7 @@
 //! The embedded stores in the data folder, and the runtime that everything here runs on.
 
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use heddle_exchange::{Exchange, embedded};
@@ -28,16 +28,26 @@ pub fn run<T>(command: impl Future<Output = Result<T, Failure>>) -> Result<T, Fa
     ended
 }
 
-/// The exchange of the data folder, which is made where it is absent.
-pub fn exchange(data: &Path) -> Result<Exchange, Failure> {
+/// Makes the data folder where it is absent.
+pub fn folder(data: &Path) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     // Designs and secrets are in it: it is its owner's alone.
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(data).map_err(|error| {
-        Failure::new(format!("could not make the folder {}", data.display())).because(error)
-    })?;
+    builder
+        .create(data)
+        .map_err(|error| Failure::new(format!("could not make the folder {}", data.display())).because(error))
+}
+
+/// The file of the data folder that workflows are in, once they are installed.
+pub fn workflows_path(data: &Path) -> PathBuf {
+    data.join("workflows.sqlite")
+}
+
+/// The exchange of the data folder, which is made where it is absent.
+pub fn exchange(data: &Path) -> Result<Exchange, Failure> {
+    folder(data)?;
     embedded::open(data).map_err(|error| {
         Failure::new(format!("could not open the stores in {}", data.display()))
             .because(error)

@@ -11,6 +11,7 @@ mod local;
 mod output;
 mod samples;
 mod secrets;
+mod table;
 mod terminal;
 
 use std::process::ExitCode;

@@ -34,7 +34,14 @@ impl Terminal {
         let wanted = std::env::var("HEDDLE_LOG").ok().filter(|filter| !filter.trim().is_empty());
         // Verbosity is about Heddle; the libraries below it only speak up when something is wrong.
         let filter = wanted.unwrap_or_else(|| {
-            let ours = ["heddle", "heddle_server", "heddle_worker", "heddle_store", "heddle_exchange"];
+            let ours = [
+                "heddle",
+                "heddle_server",
+                "heddle_worker",
+                "heddle_engine",
+                "heddle_store",
+                "heddle_exchange",
+            ];
             let ours: Vec<_> = ours.iter().map(|target| format!("{target}={level}")).collect();
             format!("warn,{}", ours.join(","))
         });

@@ -24,6 +24,14 @@ fn wrong_usage_is_exit_2_and_failure_exit_1() {
         &["generations", "list", "--status", "done"],
         &["generations", "create", "--file-key", "f", "--node", "1:2", "--edge", "up"],
         &["kit", "summary"],
+        &["workflows", "install", "--key-type", "int"],
+        &["workflows", "install", "--database", "mysql"],
+        &["workflows", "validate"],
+        &["workflows", "show", "not-an-id", "--server", "http://127.0.0.1:1"],
+        &["workflows", "pause"],
+        &["workflows", "cancel", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--all"],
+        &["workflows", "start", "review", "--trigger", "no json"],
+        &["workflows", "list", "--status", "done"],
         &["worker"],
         &["serve", "--listen", "nowhere"],
         &["serve", "--figma-files", "/nonexistent", "--listen", "127.0.0.1:0"],
@@ -62,15 +70,18 @@ fn wrong_usage_is_exit_2_and_failure_exit_1() {
 fn help_version_and_completions_are_data() {
     let dir = tempfile::tempdir().unwrap();
     let help = expect(dir.path(), &["--help"], 0);
-    for command in ["serve", "worker", "sweep", "kit", "generations", "config", "completions"] {
+    for command in ["serve", "worker", "sweep", "kit", "generations", "workflows", "config", "completions"] {
         assert!(help.contains(command), "{help}");
     }
-    for absent in ["wf2des", "graphic-override", "workflows", "doctor", "HEDDLE_TEST"] {
+    for absent in ["wf2des", "graphic-override", "doctor", "HEDDLE_TEST"] {
         assert!(!help.contains(absent), "{absent} is not built yet");
     }
     assert!(expect(dir.path(), &["--version"], 0).starts_with("heddle "));
     for shell in ["bash", "zsh", "fish"] {
-        assert!(expect(dir.path(), &["completions", shell], 0).contains("generations"));
+        let script = expect(dir.path(), &["completions", shell], 0);
+        for word in ["generations", "workflows", "overlay", "expected-version"] {
+            assert!(script.contains(word), "{word} in {shell}");
+        }
     }
     assert!(!dir.path().join("data").exists(), "looking leaves nothing behind");
 }

@@ -10,14 +10,18 @@ use axum::response::Response;
 use axum::routing::{get, post, put};
 use heddle_exchange::Exchange;
 use heddle_store::Store;
-use tokio::sync::Notify;
+use heddle_workflow::InstanceId;
+use tokio::sync::{Notify, Semaphore, watch};
 use tracing::Instrument as _;
 
+use crate::api::workflows::{commands, definitions, instances};
 use crate::auth::Callers;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::intake::Intake;
+use crate::people::People;
 use crate::problem::Problem;
+use crate::workflows::Workflows;
 use crate::{api, pages};
 
 pub(crate) type App = Arc<Shared>;
@@ -31,6 +35,12 @@ pub(crate) struct Shared {
     /// Rings when something is in the outbox.
     pub(crate) wake_relay: Arc<Notify>,
     pub(crate) intake: Intake,
+    pub(crate) workflows: Workflows,
+    pub(crate) people: People,
+    /// Places for calls that wait for an instance's end.
+    pub(crate) waiters: Semaphore,
+    /// Says when the server stops, so that nobody waits for longer.
+    pub(crate) stopped: watch::Receiver<bool>,
 }
 
 impl Shared {
@@ -38,7 +48,9 @@ impl Shared {
         config: Config,
         store: Store,
         exchange: Exchange,
+        workflows: Workflows,
         clock: Clock,
+        stopped: watch::Receiver<bool>,
     ) -> Result<Self, ConfigError> {
         if config.webhook_secrets.is_empty() {
             return Err(ConfigError::NoWebhookSecret);
@@ -49,6 +61,10 @@ impl Shared {
         Ok(Self {
             callers: Callers::new(&config.callers)?,
             intake: Intake::new(config.bounds),
+            people: People::new(&config, workflows.keys()),
+            waiters: Semaphore::new(config.bounds.connections / 2),
+            workflows,
+            stopped,
             config,
             store,
             exchange,
@@ -67,6 +83,23 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/generations/{id}/artifacts", get(api::artifacts::list))
         .route("/v1/generations/{id}/artifacts/{name}", get(api::artifacts::show))
         .route("/v1/uploads/{file_key}", put(api::uploads::upload))
+        .route("/v1/workflows", get(definitions::list))
+        .route("/v1/workflows/validate", post(definitions::validate))
+        .route("/v1/workflows/{key}", get(definitions::show).put(definitions::publish))
+        .route("/v1/workflows/{key}/versions", get(definitions::versions))
+        .route("/v1/workflows/{key}/versions/{number}", get(definitions::version))
+        .route("/v1/workflows/{key}/versions/{number}/overlay", get(definitions::overlay))
+        .route("/v1/instances", post(instances::start).get(instances::list))
+        .route("/v1/instances/batch", post(commands::batch))
+        .route("/v1/instances/{id}", get(instances::show))
+        .route("/v1/instances/{id}/timeline", get(instances::timeline))
+        .route("/v1/instances/{id}/signal", post(commands::signal))
+        .route("/v1/instances/{id}/pause", post(commands::pause))
+        .route("/v1/instances/{id}/resume", post(commands::resume))
+        .route("/v1/instances/{id}/cancel", post(commands::cancel))
+        .route("/v1/instances/{id}/retry", post(commands::retry))
+        .route("/v1/instances/{id}/skip", post(commands::skip))
+        .route("/v1/events", post(commands::emit))
         .route("/internal/ai-status", post(api::status::report))
         .route("/healthz", get(api::health::alive))
         .route("/readyz", get(api::health::ready))
@@ -88,8 +121,9 @@ pub(crate) fn router(app: App) -> Router {
 /// What every request has around it: a span, and headers that hold for every answer.
 async fn around(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    // The route and not the path, which may hold what is nobody's business; handlers fill in the run.
-    let span = tracing::info_span!("request", method = %request.method(), route, run = tracing::field::Empty);
+    // The route and not the path, which may hold what is nobody's business; handlers fill in the run or instance.
+    let none = tracing::field::Empty;
+    let span = tracing::info_span!("request", method = %request.method(), route, run = none, instance = none);
     let mut response = async {
         let response = next.run(request).await;
         tracing::debug!(status = response.status().as_u16(), "answered");
@@ -106,4 +140,9 @@ async fn around(request: Request, next: Next) -> Response {
 /// Notes in the request's span which run it is about.
 pub(crate) fn about(run: impl std::fmt::Display) {
     tracing::Span::current().record("run", tracing::field::display(run));
+}
+
+/// Notes in the request's span which instance it is about.
+pub(crate) fn about_instance(id: &InstanceId) {
+    tracing::Span::current().record("instance", tracing::field::display(id));
 }

@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use heddle_generation::{FieldError, RunId};
+use heddle_workflow::{InstanceId, ReadError, read_json};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
@@ -16,6 +17,8 @@ use crate::problem::Problem;
 
 /// Largest JSON body, in bytes.
 pub(crate) const MAX_JSON_BYTES: usize = 64 * 1024;
+/// Largest JSON body with a graph or a payload in it, in bytes.
+pub(crate) const MAX_EXACT_BYTES: usize = 512 * 1024;
 /// How long a body may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -66,21 +69,63 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let is_json = media_type(request.headers()).is_some_and(|media_type| {
-            media_type.eq_ignore_ascii_case("application/json")
-                || media_type.to_ascii_lowercase().ends_with("+json")
-        });
-        if !is_json {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "not_json",
-                "The body's media type is not JSON",
-            )
-            .detail("send the header Content-Type: application/json"));
-        }
+        called_json(request.headers())?;
         let bytes = read_body(request.into_body(), MAX_JSON_BYTES).await?;
         parse_json(&bytes).map(Self)
     }
+}
+
+fn called_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_json = media_type(headers).is_some_and(|media_type| {
+        media_type.eq_ignore_ascii_case("application/json")
+            || media_type.to_ascii_lowercase().ends_with("+json")
+    });
+    if is_json {
+        return Ok(());
+    }
+    let code = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Err(Problem::new(code, "not_json", "The body's media type is not JSON")
+        .detail("send the header Content-Type: application/json"))
+}
+
+/// A JSON body that carries JSON of the caller's own, a graph or a payload: every number as it was written, and no name
+/// twice in one object.
+pub(crate) struct ExactJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for ExactJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        called_json(request.headers())?;
+        parse_exact(&read_body(request.into_body(), MAX_EXACT_BYTES).await?).map(Self)
+    }
+}
+
+/// The same where there may be no body at all.
+pub(crate) struct MaybeJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default> FromRequest<App> for MaybeJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(body, MAX_EXACT_BYTES).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        called_json(&parts.headers)?;
+        parse_exact(&bytes).map(Self)
+    }
+}
+
+fn parse_exact<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let value = std::str::from_utf8(bytes).map_err(|error| malformed(&error)).and_then(|text| {
+        read_json(text).map_err(|error| match error {
+            ReadError::Syntax(_) => malformed(&error),
+            error => Problem::invalid(vec![FieldError::new("", "bad_value", error.to_string())]),
+        })
+    })?;
+    serde_path_to_error::deserialize(value).map_err(|error| misfit(&error))
 }
 
 /// Reads JSON; an error names the field at which it is.
@@ -93,17 +138,20 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem
             reader.end().map_err(whole)?;
             Ok(value)
         }
-        Err(error) if error.inner().is_data() => {
-            let field = error.path().to_string();
-            let field = if field == "." { String::new() } else { field };
-            // The reader's words end with a place in the body, which is of use here too.
-            let message = error.inner().to_string();
-            let code = if message.starts_with("missing field") { "required" } else { "bad_value" };
-            let field = missing(&message, &field);
-            Err(Problem::invalid(vec![FieldError::new(field, code, message)]))
-        }
+        Err(error) if error.inner().is_data() => Err(misfit(&error)),
         Err(error) => Err(malformed(error.inner())),
     }
+}
+
+/// JSON that is not what was expected.
+fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let field = error.path().to_string();
+    let field = if field == "." { String::new() } else { field };
+    // The reader's words end with a place in the body, which is of use here too.
+    let message = error.inner().to_string();
+    let code = if message.starts_with("missing field") { "required" } else { "bad_value" };
+    let field = missing(&message, &field);
+    Problem::invalid(vec![FieldError::new(field, code, message)])
 }
 
 /// The field that is missing, where that is what is wrong: the reader places the error at what should hold it.
@@ -116,7 +164,7 @@ fn missing(message: &str, holder: &str) -> String {
     }
 }
 
-fn malformed(error: &serde_json::Error) -> Problem {
+fn malformed(error: &dyn std::error::Error) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "malformed_json", "The body is not JSON").detail(error.to_string())
 }
 
@@ -154,6 +202,21 @@ impl FromRequestParts<App> for RunPath {
         let id = path.ok().and_then(|Path(segments)| RunId::parse(segments.get("id")?));
         let id = id.ok_or_else(Problem::no_such_run)?;
         crate::app::about(id);
+        Ok(Self(id))
+    }
+}
+
+/// The instance in a path. What is no id at all is no instance either.
+pub(crate) struct InstancePath(pub(crate) InstanceId);
+
+impl FromRequestParts<App> for InstancePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, app).await;
+        let id = path.ok().and_then(|Path(segments)| InstanceId::parse(segments.get("id")?));
+        let id = id.ok_or_else(Problem::no_such_instance)?;
+        crate::app::about_instance(&id);
         Ok(Self(id))
     }
 }

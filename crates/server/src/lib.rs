@@ -1,9 +1,9 @@
 //! Heddle's server: the HTTP API, the `ai-status` webhook, the relay from outbox to queue, and the pages.
 //!
-//! [`serve`] is all there is to call. Rows come in as a [`Store`], what is shared with workers as an [`Exchange`],
-//! the time as a [`Clock`]: whoever starts the server decides which.
+//! [`serve`] is all there is to call. Rows come in as a [`Store`], what is shared with workers as an [`Exchange`], an
+//! engine as [`Workflows`], the time as a [`Clock`]: whoever starts the server decides which.
 //!
-//! Absent on purpose: rules about runs (`heddle_generation`), SQL (`heddle_store`), conversion (`heddle_worker`).
+//! Absent on purpose: rules about runs (`heddle_generation`) and workflows (`heddle_workflow`), SQL (`heddle_store`), conversion (`heddle_worker`).
 
 mod api;
 mod app;
@@ -15,9 +15,11 @@ mod connections;
 mod extract;
 mod intake;
 mod pages;
+mod people;
 mod problem;
 mod relay;
 mod webhook;
+mod workflows;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -33,6 +35,8 @@ pub use api::openapi::description as openapi_json;
 pub use clock::Clock;
 pub use config::{Bounds, CallerConfig, Config, ConfigError, Pages};
 pub use heddle_generation::signature::WebhookSecret;
+
+pub use workflows::Workflows;
 
 use app::{Shared, router};
 use relay::Relay;
@@ -69,12 +73,13 @@ async fn know_callers(config: &Config, store: &Store, now: Timestamp) -> Result<
     Ok(())
 }
 
-/// Serves until `shutdown` resolves; then requests under way are answered, the relay finishes its message, and it
-/// returns. Must be called on a tokio runtime.
+/// Serves until `shutdown` resolves; then requests under way are answered, the relay finishes its message, the engine its
+/// steps, and it returns. Must be called on a tokio runtime.
 pub async fn serve(
     config: Config,
     store: Store,
     exchange: Exchange,
+    workflows: Workflows,
     clock: Clock,
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
@@ -84,9 +89,9 @@ pub async fn serve(
         return Err(ConfigError::OpenPagesBeyondLoopback { address }.into());
     }
     let (relay_poll, bounds) = (config.relay_poll, config.bounds);
-    let app = Arc::new(Shared::new(config, store, exchange, clock)?);
-    know_callers(&app.config, &app.store, app.clock.now()).await?;
     let (stop, stopped) = watch::channel(false);
+    let app = Arc::new(Shared::new(config, store, exchange, workflows, clock, stopped.clone())?);
+    know_callers(&app.config, &app.store, app.clock.now()).await?;
     let relay = Relay {
         outbox: Arc::clone(&app.store.outbox),
         queue: Arc::clone(&app.exchange.queue),
@@ -95,6 +100,7 @@ pub async fn serve(
         poll: relay_poll,
     };
     let relay = tokio::spawn(relay.run(stopped.clone()));
+    let engine = tokio::spawn(app.workflows.clone().run(stopped.clone()));
     tracing::info!(%address, "serving");
 
     let mut server = tokio::spawn(connections::serve(listener, router(app), bounds, stopped));
@@ -116,5 +122,6 @@ pub async fn serve(
         server.abort();
     }
     relay.await.map_err(std::io::Error::other)?;
+    engine.await.map_err(std::io::Error::other)?;
     Ok(())
 }

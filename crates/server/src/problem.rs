@@ -5,10 +5,13 @@ use std::error::Error;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use heddle_engine::EngineError;
 use heddle_exchange::ExchangeError;
 use heddle_generation::signature::SignatureError;
 use heddle_generation::{FieldError, Phase, Refusal, RunId, Status};
+use heddle_store::workflows::PublishError;
 use heddle_store::{CreateError, StoreError, TransitionError};
+use heddle_workflow::{Finding, Refusal as InstanceRefusal, Severity};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,6 +51,49 @@ pub(crate) struct ProblemBody {
     /// The run's present phase, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_phase: Option<&'static str>,
+    /// The instance's present status, where that forbids what was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance_status: Option<&'static str>,
+    /// The instance's present `lock_version`, where another one was expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    present_version: Option<u32>,
+    /// The current version's checksum, where another one was expected; empty where there is no version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    present_checksum: Option<String>,
+    /// What there is to say of a graph.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<FindingBody>,
+}
+
+/// Something to be said of a graph.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Finding)]
+pub(crate) struct FindingBody {
+    /// What it is, stable and short.
+    code: &'static str,
+    /// `error`, which forbids publishing, or `warning`.
+    severity: &'static str,
+    /// The node it is about.
+    node: Option<String>,
+    /// Where in the document, as a JSON pointer (RFC 6901).
+    pointer: String,
+    /// The same for people.
+    message: String,
+}
+
+impl From<Finding> for FindingBody {
+    fn from(finding: Finding) -> Self {
+        Self {
+            code: finding.code.name(),
+            severity: match finding.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            node: finding.node.map(|node| node.to_string()),
+            pointer: finding.pointer,
+            message: finding.message,
+        }
+    }
 }
 
 /// One field at fault.
@@ -73,6 +119,10 @@ impl Problem {
             existing_id: None,
             run_status: None,
             run_phase: None,
+            instance_status: None,
+            present_version: None,
+            present_checksum: None,
+            findings: Vec::new(),
         };
         Self { status, body: Box::new(body), retry_after_seconds: None }
     }
@@ -85,6 +135,26 @@ impl Problem {
     /// The run that was asked for is not there, is another tenant's, or is deleted: nobody can tell (G4, G13).
     pub(crate) fn no_such_run() -> Self {
         Self::new(StatusCode::NOT_FOUND, "run_not_found", "There is no such run")
+    }
+
+    /// The workflow that was asked for is not there, or another tenant's: nobody can tell.
+    pub(crate) fn no_such_workflow() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "workflow_not_found", "There is no such workflow")
+    }
+
+    pub(crate) fn no_such_version() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "version_not_found", "The workflow has no such version")
+    }
+
+    /// The instance that was asked for is not there, or another tenant's: nobody can tell.
+    pub(crate) fn no_such_instance() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "instance_not_found", "There is no such instance")
+    }
+
+    /// The store lacks the workflow tables.
+    pub(crate) fn workflows_not_installed(remedy: &str) -> Self {
+        let code = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(code, "workflows_not_installed", "Workflows are not installed here").detail(remedy)
     }
 
     pub(crate) fn no_such_page() -> Self {
@@ -162,6 +232,12 @@ impl Problem {
                 .detail("try again in a moment");
         problem.retry_after_seconds = Some(2);
         problem
+    }
+
+    /// Its code, and what a list of results says of it.
+    pub(crate) fn in_short(self) -> (&'static str, String) {
+        let body = *self.body;
+        (body.code, body.detail.unwrap_or_else(|| body.title.to_owned()))
     }
 
     /// What a page shows of it.
@@ -255,6 +331,82 @@ impl From<TransitionError> for Problem {
             TransitionError::Refused(refusal) => refusal.into(),
             TransitionError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Invalid(findings) => {
+                let code = StatusCode::UNPROCESSABLE_ENTITY;
+                let mut problem = Self::new(code, "invalid_graph", "The graph has errors");
+                let errors = findings.iter().filter(|it| it.severity == Severity::Error).count();
+                problem.body.detail = Some(match errors {
+                    1 => "one finding is an error; see `findings`".to_owned(),
+                    count => format!("{count} findings are errors; see `findings`"),
+                });
+                problem.body.findings = findings.into_iter().map(FindingBody::from).collect();
+                problem
+            }
+            EngineError::Checksum(error) => {
+                Self::invalid(vec![FieldError::new("document", "no_checksum", error.to_string())])
+            }
+            EngineError::Publish(PublishError::Changed { present }) => {
+                let title = "Somebody else has published meanwhile";
+                let mut problem = Self::new(StatusCode::CONFLICT, "changed", title)
+                    .detail("look at the current version, and publish with its checksum");
+                problem.body.present_checksum = Some(present);
+                problem
+            }
+            EngineError::Publish(PublishError::Store(error)) | EngineError::Store(error) => error.into(),
+            EngineError::NoDefinition(_) => Self::no_such_workflow(),
+            EngineError::NoInstance(_) => Self::no_such_instance(),
+            EngineError::Refused(refusal) => refusal.into(),
+            EngineError::BadText(error) => {
+                Self::invalid(vec![FieldError::new("", "bad_value", error.to_string())])
+            }
+            EngineError::Forbidden { reason } => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden", "You may not do this").detail(reason)
+            }
+            EngineError::Permission(_) => Self::unavailable(&error),
+            EngineError::Busy(_) => {
+                let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "The instance is busy")
+                    .detail("it changes faster than this can be done; try again in a moment");
+                problem.retry_after_seconds = Some(1);
+                problem
+            }
+            EngineError::Damaged { .. } | EngineError::BadVersion(_) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<InstanceRefusal> for Problem {
+    fn from(refusal: InstanceRefusal) -> Self {
+        use InstanceRefusal as R;
+        let (status, title) = match refusal {
+            R::PayloadTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "The payload is too large"),
+            R::PayloadTooNested { .. } | R::BadKey | R::BadText(_) | R::TooDeep { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "The request is beyond a limit")
+            }
+            R::TooManySignals { .. } | R::TooManyWaits { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "The instance has too much to wait for already")
+            }
+            R::StartRate { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many have started lately"),
+            _ => (StatusCode::CONFLICT, "The instance's state forbids it"),
+        };
+        let mut problem = Self::new(status, refusal.code(), title).detail(refusal.to_string());
+        problem.body.instance_status = match &refusal {
+            R::Ended { status } | R::NotPaused { status } | R::NothingToRetry { status } => {
+                Some(status.name())
+            }
+            R::Paused => Some(heddle_workflow::Status::Paused.name()),
+            _ => None,
+        };
+        problem.body.present_version = match refusal {
+            R::Changed { present } => Some(present),
+            _ => None,
+        };
+        problem
     }
 }
 

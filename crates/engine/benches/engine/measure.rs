@@ -244,7 +244,7 @@ async fn events(address: &str, instances: usize, engines: usize) -> Value {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         let start = Instant::now();
-        assert_eq!(teller.emit("go", &Value::Null, &Actor::System).await.expect("an event"), 1);
+        assert_eq!(teller.emit(None, "go", &Value::Null, &Actor::System).await.expect("an event"), 1);
         let (_, then, _) = called.recv().await.expect("a call");
         took.push(then.duration_since(start).as_secs_f64() * 1_000.0);
         engine.end(&id).await.expect("an end");

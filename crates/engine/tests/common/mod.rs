@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
-    Publishing, Turn, Turns, Version, Watch, Work, WorkflowMemory, WorkflowStore,
+    Actors, ClaimRef, Claimed, Committed, DefinitionSummary, Due, Effects, InstanceCursor, InstanceFilter,
+    InstanceSummary, Key, Loaded, Morph, NewVersion, OverlayCount, Page, Payloads, Probe, Probes,
+    PublishError, Publishing, Reading, TimelineCursor, TimelineEntry, Turn, Turns, Version, VersionSummary,
+    Watch, Work, WorkflowMemory, WorkflowStore,
 };
 use heddle_workflow::{InstanceId, Rows, Token};
 use jiff::{SignedDuration, Timestamp};
@@ -114,12 +116,13 @@ impl Turns for Flaky {
 
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
     ) -> Result<Vec<InstanceId>, StoreError> {
         self.up()?;
-        self.memory.waiting_for(event_key, after, limit).await
+        self.memory.waiting_for(owner, event_key, after, limit).await
     }
 }
 
@@ -209,4 +212,72 @@ pub fn fresh_database() -> String {
     let server = std::env::var("HEDDLE_TEST_POSTGRES")
         .expect("HEDDLE_TEST_POSTGRES names a PostgreSQL server for tests: `cargo xtask test` starts one");
     format!("{server} options='-c search_path=test_{}'", uuid::Uuid::new_v4().simple())
+}
+
+/// Looking changes nothing, but it can go wrong all the same.
+#[async_trait]
+impl Reading for Flaky {
+    async fn definitions(
+        &self,
+        owner_scope: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<DefinitionSummary, String>, StoreError> {
+        self.up()?;
+        self.memory.definitions(owner_scope, after, limit).await
+    }
+
+    async fn definition(
+        &self,
+        owner_scope: &str,
+        key: &str,
+    ) -> Result<Option<DefinitionSummary>, StoreError> {
+        self.up()?;
+        self.memory.definition(owner_scope, key).await
+    }
+
+    async fn versions(
+        &self,
+        definition: &Key,
+        before: Option<u32>,
+        limit: u16,
+    ) -> Result<Page<VersionSummary, u32>, StoreError> {
+        self.up()?;
+        self.memory.versions(definition, before, limit).await
+    }
+
+    async fn instances(
+        &self,
+        filter: &InstanceFilter,
+        after: Option<&InstanceCursor>,
+        limit: u16,
+    ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError> {
+        self.up()?;
+        self.memory.instances(filter, after, limit).await
+    }
+
+    async fn instance(&self, id: &InstanceId) -> Result<Option<InstanceSummary>, StoreError> {
+        self.up()?;
+        self.memory.instance(id).await
+    }
+
+    async fn payloads(&self, id: &InstanceId) -> Result<Option<Payloads>, StoreError> {
+        self.up()?;
+        self.memory.payloads(id).await
+    }
+
+    async fn overlay(&self, version: &Key) -> Result<Vec<OverlayCount>, StoreError> {
+        self.up()?;
+        self.memory.overlay(version).await
+    }
+
+    async fn timeline(
+        &self,
+        id: &InstanceId,
+        after: Option<&TimelineCursor>,
+        limit: u16,
+    ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError> {
+        self.up()?;
+        self.memory.timeline(id, after, limit).await
+    }
 }

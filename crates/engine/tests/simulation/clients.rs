@@ -108,7 +108,7 @@ pub fn owner(world: &Arc<World>) -> Task {
             assert!(it.insist(&id, word).await, "it can't have ended without its word");
             it.let_go(&id).await;
             if it.world.chance(500) {
-                let _ = it.engine.emit("answer", &json!(7), &it.by).await;
+                let _ = it.engine.emit(None, "answer", &json!(7), &it.by).await;
             }
         }
         std::future::pending::<()>().await;

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
-    Actors, ClaimRef, Claimed, Committed, Due, Effects, Key, Loaded, NewVersion, Probe, Probes, PublishError,
-    Publishing, Turn, Turns, Version, Watch, Work,
+    Actors, ClaimRef, Claimed, Committed, DefinitionSummary, Due, Effects, InstanceCursor, InstanceFilter,
+    InstanceSummary, Key, Loaded, Morph, NewVersion, OverlayCount, Page, Payloads, Probe, Probes,
+    PublishError, Publishing, Reading, TimelineCursor, TimelineEntry, Turn, Turns, Version, VersionSummary,
+    Watch, Work,
 };
 use heddle_workflow::{InstanceId, Token};
 use jiff::{SignedDuration, Timestamp};
@@ -108,11 +110,12 @@ impl Turns for Faulty {
 
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
     ) -> Result<Vec<InstanceId>, StoreError> {
-        self.call(self.world.memory.waiting_for(event_key, after, limit)).await
+        self.call(self.world.memory.waiting_for(owner, event_key, after, limit)).await
     }
 }
 
@@ -167,6 +170,66 @@ impl Effects for Faulty {
         now: Timestamp,
     ) -> Result<Json, StoreError> {
         self.call(self.world.memory.keep_effect(instance, digest, result, now)).await
+    }
+}
+
+/// Looking changes nothing, but it can go wrong all the same.
+#[async_trait]
+impl Reading for Faulty {
+    async fn definitions(
+        &self,
+        owner_scope: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<DefinitionSummary, String>, StoreError> {
+        self.call(self.world.memory.definitions(owner_scope, after, limit)).await
+    }
+
+    async fn definition(
+        &self,
+        owner_scope: &str,
+        key: &str,
+    ) -> Result<Option<DefinitionSummary>, StoreError> {
+        self.call(self.world.memory.definition(owner_scope, key)).await
+    }
+
+    async fn versions(
+        &self,
+        definition: &Key,
+        before: Option<u32>,
+        limit: u16,
+    ) -> Result<Page<VersionSummary, u32>, StoreError> {
+        self.call(self.world.memory.versions(definition, before, limit)).await
+    }
+
+    async fn instances(
+        &self,
+        filter: &InstanceFilter,
+        after: Option<&InstanceCursor>,
+        limit: u16,
+    ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError> {
+        self.call(self.world.memory.instances(filter, after, limit)).await
+    }
+
+    async fn instance(&self, id: &InstanceId) -> Result<Option<InstanceSummary>, StoreError> {
+        self.call(self.world.memory.instance(id)).await
+    }
+
+    async fn payloads(&self, id: &InstanceId) -> Result<Option<Payloads>, StoreError> {
+        self.call(self.world.memory.payloads(id)).await
+    }
+
+    async fn overlay(&self, version: &Key) -> Result<Vec<OverlayCount>, StoreError> {
+        self.call(self.world.memory.overlay(version)).await
+    }
+
+    async fn timeline(
+        &self,
+        id: &InstanceId,
+        after: Option<&TimelineCursor>,
+        limit: u16,
+    ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError> {
+        self.call(self.world.memory.timeline(id, after, limit)).await
     }
 }
 

@@ -29,10 +29,18 @@ pub enum Generations {
 
 /// Where the server is.
 #[derive(Args)]
-struct Server {
+pub(super) struct Server {
     /// The server [env: `HEDDLE_BACKEND`] [default: where `heddle serve` listens].
     #[arg(long, value_name = "URL")]
     server: Option<String>,
+}
+
+impl Server {
+    /// A client of it.
+    pub(super) fn client(&self, config: &ConfigArgs) -> Result<Client, Failure> {
+        let overrides = Overrides { backend: self.server.clone(), ..Overrides::default() };
+        Client::new(&config.with(overrides).load()?)
+    }
 }
 
 /// Waiting for a run's end.
@@ -47,7 +55,7 @@ struct Waiting {
 }
 
 /// A value that is given by its name.
-fn named<T: Clone + Send + Sync + 'static>(
+pub(super) fn named<T: Clone + Send + Sync + 'static>(
     all: &[T],
     name: fn(T) -> &'static str,
     from_name: fn(&str) -> Option<T>,
@@ -147,10 +155,7 @@ pub struct Cancel {
 
 impl Generations {
     pub fn run(self, terminal: Terminal, config: &ConfigArgs) -> Result<ExitCode, Failure> {
-        let client = |server: &Server| -> Result<Client, Failure> {
-            let overrides = Overrides { backend: server.server.clone(), ..Overrides::default() };
-            Client::new(&config.with(overrides).load()?)
-        };
+        let client = |server: &Server| server.client(config);
         match self {
             Self::Create(command) => {
                 let client = client(&command.server)?;
@@ -218,7 +223,7 @@ impl Create {
 }
 
 /// Percent-encoded as a path's segment.
-fn path_segment(text: &str) -> String {
+pub(super) fn path_segment(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut segment, byte| {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~') {
@@ -274,7 +279,7 @@ impl Waiting {
     }
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 

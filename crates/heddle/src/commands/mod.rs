@@ -12,6 +12,7 @@ mod settings;
 mod snapshot;
 mod sweep;
 mod work;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,9 @@ pub enum Command {
     /// Ask a running server for generations, look at them, cancel them.
     #[command(subcommand)]
     Generations(generations::Generations),
+    /// Install workflows, check and publish graphs; start instances on a running server, look at them, command them.
+    #[command(subcommand)]
+    Workflows(workflows::Workflows),
     /// Look at the settings.
     #[command(subcommand)]
     Config(settings::Settings),
@@ -75,6 +79,7 @@ impl Command {
             Self::Sweep(command) => command.run(terminal, config),
             Self::Kit(command) => command.run(terminal, config),
             Self::Generations(command) => command.run(terminal, config),
+            Self::Workflows(command) => command.run(terminal, config),
             Self::Config(command) => command.run(terminal, config),
             Self::Completions(command) => command.run(terminal),
         }

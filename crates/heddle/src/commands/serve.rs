@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use heddle_engine::{Engine, Registry, SystemClock, SystemDraw};
 use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
-use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret};
+use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret, Workflows};
+use heddle_store::workflows::{WorkflowSqlite, WorkflowStore};
 use heddle_store::{SqliteStore, Store, StoreError, TenantSeed, migrate};
 use heddle_worker::setup::NoSuchFolder;
 use jiff::Timestamp;
@@ -67,6 +69,9 @@ impl Serve {
             if let Some(path) = &house.token_file {
                 terminal.say(&format!("Your token is in {}; `heddle generations` finds it.", path.display()));
             }
+            if let Workflows::NotInstalled { remedy } = &house.workflows {
+                terminal.say(&format!("No workflows, but everything else: {remedy}."));
+            }
             house.run(!self.no_worker, local::asked_to_stop()).await?;
             Ok(ExitCode::SUCCESS)
         })
@@ -81,6 +86,7 @@ pub struct House {
     listener: TcpListener,
     secret: String,
     server: heddle_server::Config,
+    workflows: Workflows,
     /// Where it is.
     pub url: String,
     /// Where the local token is, unless callers are configured.
@@ -119,6 +125,7 @@ impl House {
             ensured.map_err(|error| no_tenant(error, &tenant, data))?;
         }
 
+        let workflows = workflows(&config)?;
         let listener = TcpListener::bind(config.listen).await.map_err(|error| {
             Failure::new(format!("could not listen on {}", config.listen))
                 .because(error)
@@ -149,6 +156,7 @@ impl House {
             listener,
             secret,
             server,
+            workflows,
             token_file,
             _lock: lock,
         })
@@ -166,6 +174,7 @@ impl House {
             self.server,
             self.store,
             self.exchange,
+            self.workflows,
             Clock::system(),
             self.listener,
             async move { drop(server_stopped.wait_for(|stopped| *stopped).await) },
@@ -196,6 +205,33 @@ impl House {
             Err(error) => Err(Failure::new("the server broke down").because(error)),
         }
     }
+}
+
+/// The engine on the data folder's workflows. Makes no tables: which keys they have is somebody's decision, for good.
+fn workflows(config: &Config) -> Result<Workflows, Failure> {
+    let path = local::workflows_path(&config.data);
+    let missing = |what: &str| Workflows::NotInstalled {
+        remedy: format!(
+            "{what}: `heddle workflows install --apply` makes the tables, with the names and key types of [workflows] \
+             in heddle.toml, and the server finds them at its next start"
+        ),
+    };
+    if !path.exists() {
+        return Ok(missing("the workflow tables are not there"));
+    }
+    let store = match WorkflowSqlite::open(&path, config.workflows.clone()) {
+        Ok(store) => WorkflowStore::of(Arc::new(store)),
+        Err(StoreError::Schema { remedy, .. }) => return Ok(missing(remedy)),
+        Err(error) => {
+            return Err(Failure::new(format!("could not open the workflows in {}", path.display()))
+                .because(error)
+                .hint("Without that file everything else works."));
+        }
+    };
+    // Handlers are Rust functions, of which this program has none: a program of your own embeds the engine.
+    let (registry, clock, draw) = (Registry::new(), Arc::new(SystemClock), Arc::new(SystemDraw));
+    let engine = Engine::new(store, registry, clock, draw, heddle_engine::Config::default());
+    Ok(Workflows::Ready { engine: Arc::new(engine), keys: config.workflows.keys() })
 }
 
 /// The configured callers; where there are none, whoever can read the data folder's token.

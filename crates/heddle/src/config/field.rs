@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use heddle_store::workflows::KeyType;
 use serde_json::{Value, json};
 
 use super::PagesMode;
@@ -83,6 +84,15 @@ impl Field for PagesMode {
             Self::SignIn => "sign-in",
             Self::Open => "open",
         })
+    }
+}
+
+impl Field for KeyType {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        Self::from_name(text).ok_or("bigint, uuid or ulid")
+    }
+    fn show(&self) -> Value {
+        json!(self.name())
     }
 }
 

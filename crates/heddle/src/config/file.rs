@@ -31,6 +31,7 @@ pub struct Values {
     pub callers: Option<Vec<CallerEntry>>,
     pub worker: Option<WorkerEntry>,
     pub collections: Option<BTreeMap<String, String>>,
+    pub workflows: Option<WorkflowsEntry>,
 }
 
 #[derive(Deserialize)]
@@ -59,6 +60,16 @@ pub struct WorkerEntry {
     pub conversion_timeout_seconds: Option<u64>,
     pub memory_mib: Option<u32>,
     pub max_source_bytes: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkflowsEntry {
+    pub primary_key_type: Option<String>,
+    pub owner_key_type: Option<String>,
+    pub subject_key_type: Option<String>,
+    pub key_type: Option<String>,
+    pub tables: Option<BTreeMap<String, String>>,
 }
 
 impl FileConfig {

@@ -2,6 +2,7 @@
 
 mod field;
 mod file;
+mod workflows;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,12 +12,14 @@ use clap::Args;
 use heddle_exchange::Collections;
 use heddle_figma::Limits;
 use heddle_generation::TriggerSurface;
+use heddle_store::workflows::Schema;
 use heddle_worker::Settings;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use field::{Field, Secret};
 use file::{CallerEntry, FileConfig, ProjectEntry, WorkerEntry};
+pub use workflows::WorkflowKeys;
 
 /// Flags that any command takes.
 #[derive(Args, Debug, Clone, Default)]
@@ -44,6 +47,8 @@ pub struct Overrides {
     pub concurrency: Option<usize>,
     /// `--open-pages`.
     pub pages: Option<PagesMode>,
+    /// `--primary-key`, `--owner-key`, `--subject-key`, `--key-type`.
+    pub workflow_keys: WorkflowKeys,
 }
 
 /// Who may see the server's pages.
@@ -101,6 +106,8 @@ pub struct Config {
     pub max_source_bytes: u64,
     /// The collections' names.
     pub collections: Collections,
+    /// The workflow tables' names and types of keys.
+    pub workflows: Schema,
     /// The settings as `config show` prints them.
     pub shown: Vec<Shown>,
 }
@@ -183,6 +190,8 @@ impl ConfigArgs {
         let projects = projects(values.projects, default_organization_id, &mut join)?;
         let callers = callers(values.callers, default_organization_id, &mut join)?;
         let collections = collections(&values.collections.unwrap_or_default(), &mut join)?;
+        let workflows =
+            workflows::schema(values.workflows.unwrap_or_default(), flags.workflow_keys, &mut join)?;
         Ok(Config {
             data,
             listen,
@@ -198,6 +207,7 @@ impl ConfigArgs {
             worker,
             max_source_bytes,
             collections,
+            workflows,
             shown: join.shown,
         })
     }

@@ -1,5 +1,7 @@
 use std::collections::HashMap;
 
+use heddle_store::workflows::{Dialect, KeyType};
+
 use super::*;
 
 fn load(file: &str, variables: &[(&str, &str)], overrides: Overrides) -> Result<Config, Failure> {
@@ -50,6 +52,27 @@ fn collections_and_the_default_organization_go_by_the_contracts_names() {
     assert!(load("[collections]\nwireframe = \"design\"\n", &[], Overrides::default()).is_err());
 }
 
+// proves W1, W2
+#[test]
+fn workflow_tables_have_their_names_and_keys() {
+    let file = "[workflows]\nprimary_key_type = \"uuid\"\nkey_type = \"ulid\"\n[workflows.tables]\nwaits = \"flow_waits\"\n";
+    let variables =
+        [("HEDDLE_WORKFLOWS_KEY_TYPE", "uuid"), ("HEDDLE_WORKFLOWS_TABLE_VERSIONS", "flow_versions")];
+    let workflow_keys = WorkflowKeys { owner: Some(KeyType::Ulid), ..WorkflowKeys::default() };
+    let config = load(file, &variables, Overrides { workflow_keys, ..Overrides::default() }).unwrap();
+    let keys = config.workflows.keys();
+    assert_eq!((keys.primary, keys.morph), (KeyType::Uuid, KeyType::Uuid), "a variable goes before the file");
+    assert_eq!((keys.owner, keys.subject), (KeyType::Ulid, KeyType::Bigint), "and a flag before both");
+    let migration = config.workflows.migration(Dialect::Sqlite);
+    assert!(
+        migration.contains("CREATE TABLE flow_waits") && migration.contains("CREATE TABLE flow_versions")
+    );
+    let shown = |key: &str| config.shown.iter().find(|shown| shown.key == key).unwrap().value.clone();
+    assert_eq!(shown("workflows.tables.waits"), "flow_waits");
+    assert_eq!(shown("workflows.tables.instances"), "workflow_instances");
+    assert_eq!(shown("workflows.owner_key_type"), "ulid");
+}
+
 #[test]
 fn secrets_are_never_shown() {
     let file =
@@ -77,6 +100,10 @@ fn mistakes_are_named() {
         ("[[projects]]\nid = 0\n", &[], "1 or more"),
         ("[[projects]]\nid = 3\n[[projects]]\nid = 3\norganization_id = 2\n", &[], "two projects 3"),
         ("[[callers]]\ntoken = \"t\"\nuser = \"u\"\nsurface = \"fax\"\n", &[], "api or plugin"),
+        ("[workflows]\nkey_type = \"int\"\n", &[], "bigint, uuid or ulid"),
+        ("[workflows]\nkeys = \"int\"\n", &[], "keys"),
+        ("[workflows.tables]\nruns = \"r\"\n", &[], "no table \"runs\""),
+        ("[workflows.tables]\nwaits = \"no table\"\n", &[], "is no table's name"),
     ] {
         let Err(failure) = load(file, variables, Overrides::default()) else {
             panic!("{file:?} {variables:?}")

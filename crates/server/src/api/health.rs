@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::problem::{Problem, ProblemBody};
+use crate::workflows::Workflows;
 
 /// Alive.
 #[utoipa::path(
@@ -24,6 +25,11 @@ pub(crate) struct Readiness {
     outbox_waits: bool,
     /// How many messages are on the queue, held ones included.
     queue_depth: u64,
+    /// Whether workflows can run: `ready`, or `not_installed`, in which case all the rest works.
+    workflows: &'static str,
+    /// What to do about workflows that are not installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflows_remedy: Option<String>,
 }
 
 /// Ready: rows and queue answer.
@@ -37,5 +43,12 @@ pub(crate) struct Readiness {
 pub(crate) async fn ready(State(app): State<App>) -> Result<axum::Json<Readiness>, Problem> {
     let outbox_waits = !app.store.outbox.pending(None, 1).await?.is_empty();
     let queue_depth = app.exchange.queue.depth().await?;
-    Ok(axum::Json(Readiness { outbox_waits, queue_depth }))
+    let (workflows, workflows_remedy) = match &app.workflows {
+        Workflows::Ready { engine, .. } => {
+            engine.reading().definitions("*", None, 1).await?;
+            ("ready", None)
+        }
+        Workflows::NotInstalled { remedy } => ("not_installed", Some(remedy.clone())),
+    };
+    Ok(axum::Json(Readiness { outbox_waits, queue_depth, workflows, workflows_remedy }))
 }

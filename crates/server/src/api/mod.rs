@@ -7,3 +7,4 @@ pub(crate) mod openapi;
 pub(crate) mod status;
 pub(crate) mod uploads;
 pub(crate) mod views;
+pub(crate) mod workflows;

@@ -11,8 +11,8 @@ use utoipa::{Modify, OpenApi};
 #[openapi(
     info(
         title = "Heddle",
-        description = "Wireframes from designs and designs from wireframes, as fenced runs. Errors are RFC 9457 \
-                       problems with a stable `code`; unknown fields and parameters are refused by name.",
+        description = "Wireframes from designs and designs from wireframes, as fenced runs; and workflows that survive \
+                       anything. Errors are RFC 9457 problems with a stable `code`; unknown fields and parameters are refused by name.",
     ),
     paths(
         super::generations::create,
@@ -23,6 +23,25 @@ use utoipa::{Modify, OpenApi};
         super::artifacts::list,
         super::artifacts::show,
         super::uploads::upload,
+        super::workflows::definitions::validate,
+        super::workflows::definitions::publish,
+        super::workflows::definitions::list,
+        super::workflows::definitions::show,
+        super::workflows::definitions::versions,
+        super::workflows::definitions::version,
+        super::workflows::definitions::overlay,
+        super::workflows::instances::start,
+        super::workflows::instances::list,
+        super::workflows::instances::show,
+        super::workflows::instances::timeline,
+        super::workflows::commands::signal,
+        super::workflows::commands::pause,
+        super::workflows::commands::resume,
+        super::workflows::commands::cancel,
+        super::workflows::commands::retry,
+        super::workflows::commands::skip,
+        super::workflows::commands::batch,
+        super::workflows::commands::emit,
         super::status::report,
         super::health::alive,
         super::health::ready,
@@ -31,6 +50,23 @@ use utoipa::{Modify, OpenApi};
     security(("bearer" = [])),
 )]
 struct Description;
+
+/// What requests have in their bodies.
+const STRICT: [&str; 13] = [
+    "BatchBody",
+    "CommandBody",
+    "CreateGeneration",
+    "EventBody",
+    "InstanceFilterBody",
+    "PublishWorkflow",
+    "SignalBody",
+    "SkipBody",
+    "SourceBody",
+    "StartInstance",
+    "SubjectBody",
+    "UploadRef",
+    "ValidateWorkflow",
+];
 
 /// What the derived description can't say.
 struct Finish;
@@ -41,7 +77,7 @@ impl Modify for Finish {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
         // Requests are read strictly (`extract::Unknown`).
-        for name in ["CreateGeneration", "SourceBody", "UploadRef"] {
+        for name in STRICT {
             if let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) {
                 object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
             }

@@ -6,13 +6,17 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use heddle_engine::{Engine, Registry, SystemClock, SystemDraw};
 use heddle_exchange::Exchange;
 use heddle_exchange::keys::{Tenant as TenantKeys, sha256_hex};
 use heddle_generation::message::{
     Artifact, Effects, Job, MANIFEST_SCHEMA, Manifest, Outcome, REPORT_SCHEMA, Report, RowEffects,
 };
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
-use heddle_server::{Bounds, CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, serve};
+use heddle_server::{
+    Bounds, CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, Workflows, serve,
+};
+use heddle_store::workflows::{KeyTypes, WorkflowMemory, WorkflowStore};
 use heddle_store::{MemoryStore, Store, TenantSeed};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -72,12 +76,33 @@ pub async fn seeded() -> Store {
     store
 }
 
+/// An engine without handlers on the machine's clock, over rows in memory.
+pub fn workflows(rows: Arc<WorkflowMemory>) -> Workflows {
+    let (clock, draw) = (Arc::new(SystemClock), Arc::new(SystemDraw));
+    let config = heddle_engine::Config::default();
+    let engine = Engine::new(WorkflowStore::of(rows), Registry::new(), clock, draw, config);
+    Workflows::Ready { engine: Arc::new(engine), keys: KeyTypes::default() }
+}
+
+pub fn no_workflows() -> Workflows {
+    Workflows::NotInstalled { remedy: "install them".to_owned() }
+}
+
 impl Server {
     pub async fn start() -> Self {
         Self::with(config(), seeded().await, heddle_exchange::memory::open()).await
     }
 
     pub async fn with(config: Config, store: Store, exchange: Exchange) -> Self {
+        Self::with_workflows(config, store, exchange, workflows(Arc::new(WorkflowMemory::new()))).await
+    }
+
+    pub async fn with_workflows(
+        config: Config,
+        store: Store,
+        exchange: Exchange,
+        workflows: Workflows,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let now = Arc::new(Mutex::new(Timestamp::from_second(1_800_000_000).unwrap()));
@@ -85,7 +110,8 @@ impl Server {
         let clock = Clock::new(move || *clock.lock().unwrap());
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { stopped.await.unwrap_or(()) };
-        let task = tokio::spawn(serve(config, store.clone(), exchange.clone(), clock, listener, shutdown));
+        let (rows, objects) = (store.clone(), exchange.clone());
+        let task = tokio::spawn(serve(config, rows, objects, workflows, clock, listener, shutdown));
         Self { address, store, exchange, now, stop: Some(stop), task }
     }
 

@@ -11,3 +11,4 @@ mod reports;
 mod slow;
 mod uploads;
 mod whole;
+mod workflows;

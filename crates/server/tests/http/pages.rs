@@ -5,7 +5,7 @@ use heddle_server::{Clock, ConfigError, Pages, ServeError, serve};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::harness::{ANN, Answer, BO, Call, Server, config, des2wf, seeded};
+use crate::harness::{ANN, Answer, BO, Call, Server, config, des2wf, no_workflows, seeded};
 
 async fn open_server() -> Server {
     let mut config = config();
@@ -187,6 +187,7 @@ async fn open_pages_stay_on_this_machine() {
         config,
         seeded().await,
         heddle_exchange::memory::open(),
+        no_workflows(),
         Clock::system(),
         listener,
         std::future::ready(()),
@@ -202,8 +203,16 @@ async fn impossible_configurations_are_refused() {
         change(&mut config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let exchange = heddle_exchange::memory::open();
-        let ended =
-            serve(config, seeded().await, exchange, Clock::system(), listener, std::future::ready(())).await;
+        let ended = serve(
+            config,
+            seeded().await,
+            exchange,
+            no_workflows(),
+            Clock::system(),
+            listener,
+            std::future::ready(()),
+        )
+        .await;
         match ended {
             Err(ServeError::Config(error)) => error.to_string(),
             other => panic!("{other:?}"),

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use heddle_workflow::{
-    EndStatus, Failure, InstanceId, InstanceRow, NodeId, Outcome, SignalId, StepChange, StepEnded, StepKey,
-    StepMove, StepRow, StepSeen, StepStatus, WaitEnd, WaitRow, Write,
+    EndStatus, Failure, InstanceRow, NodeId, Outcome, SignalId, StepChange, StepEnded, StepKey, StepMove,
+    StepRow, StepSeen, StepStatus, WaitEnd, WaitRow, Write,
 };
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
-
-use uuid::Uuid;
 
 use super::{KeyType, KeyTypes, Morph, Turn};
 use crate::StoreError;
@@ -234,12 +232,7 @@ fn check_key(
     key_type: KeyType,
     key: &str,
 ) -> Result<(), StoreError> {
-    let fits = match key_type {
-        KeyType::Bigint => key.parse::<i64>().is_ok_and(|number| number.to_string() == key),
-        KeyType::Uuid => Uuid::try_parse(key).is_ok_and(|uuid| uuid.to_string() == key),
-        KeyType::Ulid => InstanceId::parse(key).is_some(),
-    };
-    if fits {
+    if key_type.takes(key) {
         return Ok(());
     }
     // A message holds no more of it than a key could.

@@ -1,5 +1,7 @@
 //! The workflow rows in memory: for tests and simulation. It keeps every promise of the traits but to last.
 
+mod reading;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,11 +29,9 @@ pub struct WorkflowMemory {
 
 #[derive(Default)]
 struct Tables {
-    /// The current version of each definition, by owner's scope and key.
-    current: BTreeMap<(String, String), Key>,
-    versions: BTreeMap<Key, Version>,
-    /// Who published each version.
-    publishers: BTreeMap<Key, Option<Morph>>,
+    /// By owner's scope and key.
+    definitions: BTreeMap<(String, String), Definition>,
+    versions: BTreeMap<Key, Published>,
     instances: BTreeMap<InstanceId, Instance>,
     /// Start keys that have been seen, and until when they count.
     starts: BTreeMap<String, (InstanceId, Timestamp)>,
@@ -40,10 +40,26 @@ struct Tables {
     last_key: u64,
 }
 
+struct Definition {
+    id: Key,
+    name: String,
+    current: Key,
+    updated_at: Timestamp,
+}
+
+struct Published {
+    version: Version,
+    trigger: (String, Option<String>),
+    publisher: Option<Morph>,
+    at: Timestamp,
+}
+
 struct Instance {
     new: NewInstance,
     created_at: Timestamp,
     rows: Arc<Rows>,
+    /// When each of its steps and of its waits was made.
+    made: (Vec<Timestamp>, Vec<Timestamp>),
     /// When its leases and waits were last handed out, each as it was then.
     handed_out: BTreeMap<Overdue, Timestamp>,
 }
@@ -64,7 +80,21 @@ impl WorkflowMemory {
     }
 }
 
+impl Instance {
+    /// Notes when the rows were made that a turn has added.
+    fn note(&mut self, at: Timestamp) {
+        self.made.0.resize(self.rows.steps.len(), at);
+        self.made.1.resize(self.rows.waits.len(), at);
+    }
+}
+
 impl Tables {
+    /// The version that new instances of a definition run.
+    fn current(&self, owner_scope: &str, key: &str) -> Option<&Version> {
+        let definition = self.definitions.get(&(owner_scope.to_owned(), key.to_owned()))?;
+        self.versions.get(&definition.current).map(|published| &published.version)
+    }
+
     fn next_key(&mut self) -> Key {
         self.last_key += 1;
         Key(self.last_key.to_string())
@@ -98,8 +128,11 @@ impl Tables {
         if let Some((digest, until)) = &new.idempotency {
             self.starts.insert(digest.clone(), (id.clone(), *until));
         }
-        let rows = Arc::new(rows);
-        self.instances.insert(id, Instance { new, created_at: plan.at, rows, handed_out: BTreeMap::new() });
+        let (rows, created_at) = (Arc::new(rows), plan.at);
+        let mut instance =
+            Instance { new, created_at, rows, made: Default::default(), handed_out: BTreeMap::new() };
+        instance.note(plan.at);
+        self.instances.insert(id, instance);
         Committed::Done
     }
 
@@ -108,6 +141,7 @@ impl Tables {
         match instance.rows.after(plan, name) {
             Ok(rows) => {
                 instance.rows = Arc::new(rows);
+                instance.note(plan.at);
                 Committed::Done
             }
             Err(_) => Committed::Conflict,
@@ -136,10 +170,10 @@ impl Tables {
 
 #[async_trait]
 impl Publishing for WorkflowMemory {
-    async fn publish(&self, version: &NewVersion, _now: Timestamp) -> Result<Version, PublishError> {
+    async fn publish(&self, version: &NewVersion, now: Timestamp) -> Result<Version, PublishError> {
         let mut tables = self.tables();
-        let place = (owner_scope(version.owner.as_ref()), version.key.clone());
-        let current = tables.current.get(&place).and_then(|key| tables.versions.get(key)).cloned();
+        let scope = owner_scope(version.owner.as_ref());
+        let current = tables.current(&scope, &version.key).cloned();
         let present = current.as_ref().map_or("", |current| current.checksum.as_str());
         if version.expected_checksum.as_deref().is_some_and(|expected| expected != present) {
             return Err(PublishError::Changed { present: present.to_owned() });
@@ -147,28 +181,38 @@ impl Publishing for WorkflowMemory {
         if let Some(current) = current.as_ref().filter(|current| current.checksum == version.checksum) {
             return Ok(current.clone());
         }
-        let definition = match &current {
+        let id = match &current {
             Some(current) => current.definition.clone(),
             None => tables.next_key(),
         };
         let published = Version {
             id: tables.next_key(),
-            definition,
+            definition: id.clone(),
             number: current.map_or(0, |current| current.number) + 1,
             document: Arc::new(version.document.clone()),
             checksum: version.checksum.clone(),
             actor_mode: version.actor_mode,
         };
-        tables.publishers.insert(published.id.clone(), version.publisher.clone());
-        tables.versions.insert(published.id.clone(), published.clone());
-        tables.current.insert(place, published.id.clone());
+        let row = Published {
+            version: published.clone(),
+            trigger: version.trigger.clone(),
+            publisher: version.publisher.clone(),
+            at: now,
+        };
+        tables.versions.insert(published.id.clone(), row);
+        let definition =
+            Definition { id, name: version.name.clone(), current: published.id.clone(), updated_at: now };
+        let definition = match tables.definitions.remove(&(scope.clone(), version.key.clone())) {
+            // It is named once.
+            Some(before) => Definition { name: before.name, ..definition },
+            None => definition,
+        };
+        tables.definitions.insert((scope, version.key.clone()), definition);
         Ok(published)
     }
 
     async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        let tables = self.tables();
-        let current = tables.current.get(&(owner_scope.to_owned(), key.to_owned()));
-        Ok(current.and_then(|key| tables.versions.get(key)).cloned())
+        Ok(self.tables().current(owner_scope, key).cloned())
     }
 
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
@@ -176,7 +220,7 @@ impl Publishing for WorkflowMemory {
     }
 
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {
-        Ok(self.tables().versions.get(version).cloned())
+        Ok(self.tables().versions.get(version).map(|published| published.version.clone()))
     }
 }
 
@@ -201,17 +245,16 @@ impl Turns for WorkflowMemory {
 
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
     ) -> Result<Vec<InstanceId>, StoreError> {
         let tables = self.tables();
+        let is_it =
+            |wait: &WaitRecord| wait.status == WaitStatus::Pending && wait.event_key() == Some(event_key);
         let waits = |instance: &Instance| {
-            instance
-                .rows
-                .waits
-                .iter()
-                .any(|wait| wait.status == WaitStatus::Pending && wait.event_key() == Some(event_key))
+            instance.new.owner.as_ref() == owner && instance.rows.waits.iter().any(is_it)
         };
         let waiting = tables
             .instances
@@ -354,7 +397,7 @@ impl Effects for WorkflowMemory {
             mode: new.actor_mode,
             starter: new.starter.clone(),
             owner: new.owner.clone(),
-            publisher: tables.publishers.get(&new.version).cloned().flatten(),
+            publisher: tables.versions.get(&new.version).and_then(|published| published.publisher.clone()),
         }))
     }
 

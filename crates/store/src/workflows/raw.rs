@@ -1,6 +1,8 @@
 //! Rows as a database gives them, and what they must be: every adapter with SQL reads through here, so that a damaged
 //! row is found the same way and named by table, column and id.
 
+mod reading;
+
 use std::sync::Arc;
 
 use heddle_workflow::{
@@ -12,6 +14,8 @@ use serde_json::Value as Json;
 
 use super::{ClaimRef, Claimed, Key, Version};
 use crate::StoreError;
+
+pub(super) use reading::*;
 
 /// The place of a value that is not what it should be.
 #[derive(Clone)]

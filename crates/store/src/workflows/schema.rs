@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use heddle_workflow::InstanceId;
+use uuid::Uuid;
+
 use super::sql;
 use crate::StoreError;
 
@@ -34,6 +37,15 @@ impl KeyType {
     /// The type of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key_type| key_type.name() == name)
+    }
+
+    /// Whether a text is a key of this type, written the one way in which every database gives it back.
+    pub fn takes(self, text: &str) -> bool {
+        match self {
+            Self::Bigint => text.parse::<i64>().is_ok_and(|number| number.to_string() == text),
+            Self::Uuid => Uuid::try_parse(text).is_ok_and(|uuid| uuid.to_string() == text),
+            Self::Ulid => InstanceId::parse(text).is_some(),
+        }
     }
 }
 

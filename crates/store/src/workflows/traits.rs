@@ -7,7 +7,10 @@ use heddle_workflow::{Actor, ActorMode, InstanceId, Plan, Rows, StartRate, StepK
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
-use super::Watch;
+use super::{
+    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, OverlayCount, Page, Payloads,
+    TimelineCursor, TimelineEntry, VersionSummary, Watch,
+};
 use crate::StoreError;
 
 /// A row's primary key, of whichever type the installation has (W2), as text.
@@ -50,9 +53,11 @@ pub trait Turns: Send + Sync {
     /// that can't be written spoils no other. An error of the whole means that nobody knows about any of them.
     async fn commit(&self, turns: Vec<Turn>) -> Result<Vec<Result<Committed, StoreError>>, StoreError>;
 
-    /// Up to `limit` instances that wait for an event, in the order of their ids, from after `after` on.
+    /// Up to `limit` of an owner's instances that wait for an event, in the order of their ids, from after `after` on.
+    /// An owner's events are nobody else's; `None`: the whole application's own.
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
@@ -110,6 +115,65 @@ pub trait Effects: Send + Sync {
     ) -> Result<Json, StoreError>;
 }
 
+/// What people look at. Pages have up to `limit` items. An owner is never left out by mistake: where one is asked for,
+/// nothing of another's is given.
+#[async_trait]
+pub trait Reading: Send + Sync {
+    /// An owner's definitions in the order of their keys, from after the key `after` on.
+    async fn definitions(
+        &self,
+        owner_scope: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<DefinitionSummary, String>, StoreError>;
+
+    /// One of them, by its key.
+    async fn definition(&self, owner_scope: &str, key: &str)
+    -> Result<Option<DefinitionSummary>, StoreError>;
+
+    /// A definition's versions, newest first, those with numbers less than `before`.
+    async fn versions(
+        &self,
+        definition: &Key,
+        before: Option<u32>,
+        limit: u16,
+    ) -> Result<Page<VersionSummary, u32>, StoreError>;
+
+    /// One of them, by its number.
+    async fn numbered(&self, definition: &Key, number: u32) -> Result<Option<VersionSummary>, StoreError> {
+        let page = self.versions(definition, Some(number.saturating_add(1)), 1).await?;
+        Ok(page.items.into_iter().find(|version| version.number == number))
+    }
+
+    /// Instances, newest first, along `winst_rate_idx` of the definition or of every one of the owner's. No more than
+    /// [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
+    async fn instances(
+        &self,
+        filter: &InstanceFilter,
+        after: Option<&InstanceCursor>,
+        limit: u16,
+    ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError>;
+
+    /// One instance, whoever it belongs to: the caller looks at its owner.
+    async fn instance(&self, id: &InstanceId) -> Result<Option<InstanceSummary>, StoreError>;
+
+    /// What one instance carries.
+    async fn payloads(&self, id: &InstanceId) -> Result<Option<Payloads>, StoreError>;
+
+    /// Where the live instances of a version stand, in the order of nodes and statuses: one query over
+    /// `winst_overlay_idx` (W29).
+    async fn overlay(&self, version: &Key) -> Result<Vec<OverlayCount>, StoreError>;
+
+    /// What has happened to an instance, in order, from after `after` on (W31). Of an instance that is not there
+    /// nothing has.
+    async fn timeline(
+        &self,
+        id: &InstanceId,
+        after: Option<&TimelineCursor>,
+        limit: u16,
+    ) -> Result<Page<TimelineEntry, TimelineCursor>, StoreError>;
+}
+
 /// Hints that there is something to see. One may be lost, come twice or late, and costs time only: the rows are the
 /// truth (W17).
 #[async_trait]
@@ -146,17 +210,20 @@ pub struct WorkflowStore {
     pub effects: Arc<dyn Effects>,
     /// For whoever waits for others.
     pub probes: Arc<dyn Probes>,
+    /// For people.
+    pub reading: Arc<dyn Reading>,
 }
 
 impl WorkflowStore {
     /// All of them from one adapter.
-    pub fn of<T: Publishing + Turns + Work + Effects + Probes + 'static>(adapter: Arc<T>) -> Self {
+    pub fn of<T: Publishing + Turns + Work + Effects + Probes + Reading + 'static>(adapter: Arc<T>) -> Self {
         Self {
             publishing: adapter.clone(),
             turns: adapter.clone(),
             work: adapter.clone(),
             effects: adapter.clone(),
-            probes: adapter,
+            probes: adapter.clone(),
+            reading: adapter,
         }
     }
 }

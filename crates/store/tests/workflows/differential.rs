@@ -147,7 +147,7 @@ impl Side<'_> {
                 done
             }
             Call::Emit(n) => {
-                let waiting = self.store.turns.waiting_for("reply", None, 10).await.unwrap();
+                let waiting = self.store.turns.waiting_for(None, "reply", None, 10).await.unwrap();
                 let mut done = shown(&waiting);
                 for id in waiting {
                     let event = Event::Published { key: "reply".to_owned(), payload: json!({"n": n}) };

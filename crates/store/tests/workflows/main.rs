@@ -59,6 +59,22 @@ fn table_names_are_checked() {
     }
 }
 
+/// proves W2: a key is written one way, whichever database keeps it.
+#[test]
+fn keys_are_known_by_their_type() {
+    for (key_type, text, is_one) in [
+        (KeyType::Bigint, "-7", true),
+        (KeyType::Bigint, "007", false),
+        (KeyType::Bigint, "ann", false),
+        (KeyType::Uuid, "0192f0c1-2b3c-7d4e-8f90-a1b2c3d4e5f6", true),
+        (KeyType::Uuid, "0192F0C1-2B3C-7D4E-8F90-A1B2C3D4E5F6", false),
+        (KeyType::Ulid, "01ARZ3NDEKTSV4RRFFQ69G5FAV", true),
+        (KeyType::Ulid, "7", false),
+    ] {
+        assert_eq!(key_type.takes(text), is_one, "{key_type} {text}");
+    }
+}
+
 /// proves W16: many at one time for one step: one gets it. Two stores on one database stand for two processes.
 async fn race_for_a_step(store: WorkflowStore, other: WorkflowStore) {
     let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();

@@ -3,7 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use heddle_store::workflows::{KeyType, Morph, NewVersion, Schema, WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{
+    Happening, InstanceFilter, KeyType, MOST_LOOKED_AT, Morph, NewVersion, Schema, WorkflowSqlite,
+    WorkflowStore,
+};
+use heddle_workflow::Status;
 use rusqlite::Connection;
 
 use crate::suite::{self, at, version};
@@ -126,4 +130,51 @@ async fn a_key_of_another_type_is_refused() {
     let store = store(folder.path(), Schema::default());
     let owner = Some(Morph { kind: "team".to_owned(), id: "seven".to_owned() });
     assert!(store.publishing.publish(&NewVersion { owner, ..version("a") }, at(0)).await.is_err());
+}
+
+/// proves W29: a list that finds nothing among very many says so a piece at a time.
+#[tokio::test]
+async fn a_list_looks_at_so_many_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path(), Schema::default());
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(0)).await.unwrap();
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    let columns = "definition_id, version_id, status, actor_mode, created_at";
+    let more = MOST_LOOKED_AT + 5;
+    rows.execute_batch(&format!(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {more}) \
+         INSERT INTO workflow_instances (ulid, updated_at, {columns}) \
+         SELECT '01ARZ3NDEKTSV4RRFG' || printf('%08d', n), created_at, {columns} FROM n, workflow_instances"
+    ))
+    .unwrap();
+    rows.execute("UPDATE workflow_instances SET status = 'paused' WHERE id = 1", []).unwrap();
+    let filter = InstanceFilter { statuses: [Status::Paused].into(), ..InstanceFilter::of(None) };
+    let first = store.reading.instances(&filter, None, 10).await.unwrap();
+    assert_eq!((first.items.len(), first.next.is_some()), (0, true));
+    let second = store.reading.instances(&filter, first.next.as_ref(), 10).await.unwrap();
+    assert_eq!((second.items[0].id.clone(), second.next), (suite::id(1), None));
+}
+
+/// proves W31: who did what is part of an instance's life, as its row says it.
+#[tokio::test]
+async fn commands_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path(), Schema::default());
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(0)).await.unwrap();
+    let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
+    let by = r#"{"by": {"type": "user", "id": "7"}, "key": "reply"}"#;
+    rows.execute(
+        "INSERT INTO workflow_waits (instance_id, step_run_id, kind, event_key, payload, status, created_at, \
+         updated_at) SELECT instance_id, id, 'command', 'signal', ?1, 'fired', '2030-01-01T00:00:00.000000Z', '' \
+         FROM workflow_step_runs WHERE node_id = 'work'",
+        [by],
+    )
+    .unwrap();
+    let life = store.reading.timeline(&suite::id(1), None, 10).await.unwrap();
+    let by = Some(Morph { kind: "user".to_owned(), id: "7".to_owned() });
+    let (name, event_key) = ("signal".to_owned(), Some("reply".to_owned()));
+    let command = Happening::Command { name, by, event_key, outcome: None };
+    assert_eq!(life.items.last().unwrap().what, command);
 }

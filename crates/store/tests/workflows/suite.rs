@@ -1,5 +1,7 @@
 //! What every store of workflows does.
 
+mod reading;
+
 use std::sync::Arc;
 
 use heddle_store::StoreError;
@@ -146,6 +148,7 @@ pub async fn conforms(store: &WorkflowStore, keys: KeyTypes) {
     effects(store).await;
     rates(store, &version).await;
     actors(store, keys).await;
+    reading::reads(store, keys).await;
 }
 
 /// proves W4, W5: a definition has a current version; the same graph is no new one; nobody overwrites another's work.
@@ -282,7 +285,7 @@ async fn commands(store: &WorkflowStore, version: &Version) {
         given.map(|wait| (wait.step.node.to_string(), wait.status, wait.fired_at, wait.what)).collect();
     assert_eq!(given, expected);
     assert_eq!(store.work.next_due().await.unwrap(), None);
-    assert_eq!(store.turns.waiting_for("cancel", None, 10).await.unwrap(), []);
+    assert_eq!(store.turns.waiting_for(None, "cancel", None, 10).await.unwrap(), []);
 }
 
 /// proves W16: one holder, who is known by a fresh token; without it nobody prolongs, gives back or ends anything. Wrong
@@ -332,9 +335,9 @@ async fn dues(store: &WorkflowStore, version: &Version) {
     let while_ = SignedDuration::from_secs(5);
     // Instance 21 waits since second 6; its condition is looked at every 15 seconds.
     assert_eq!(store.work.next_due().await.unwrap(), Some(at(21)));
-    assert_eq!(store.turns.waiting_for("reply", None, 10).await.unwrap(), [id(21)]);
-    assert_eq!(store.turns.waiting_for("reply", Some(&id(21)), 10).await.unwrap(), []);
-    assert_eq!(store.turns.waiting_for("other", None, 10).await.unwrap(), []);
+    assert_eq!(store.turns.waiting_for(None, "reply", None, 10).await.unwrap(), [id(21)]);
+    assert_eq!(store.turns.waiting_for(None, "reply", Some(&id(21)), 10).await.unwrap(), []);
+    assert_eq!(store.turns.waiting_for(None, "other", None, 10).await.unwrap(), []);
     assert_eq!(store.work.due(at(20), while_, 10).await.unwrap(), []);
     assert_eq!(store.work.due(at(21), while_, 10).await.unwrap(), [Due::Wait(id(21))]);
     assert_eq!(store.work.due(at(22), while_, 10).await.unwrap(), [], "handed out a second ago");
@@ -363,7 +366,7 @@ async fn dues(store: &WorkflowStore, version: &Version) {
     let published = Event::Published { key: "reply".to_owned(), payload: json!({"n": 2}) };
     let turn = Turn { new: None, plan: plan(store, &id(21), &published, at(28)).await };
     assert_eq!(commit(store, turn).await, Committed::Done);
-    assert_eq!(store.turns.waiting_for("reply", None, 10).await.unwrap(), []);
+    assert_eq!(store.turns.waiting_for(None, "reply", None, 10).await.unwrap(), []);
 }
 
 /// proves W21: the first result stays.

@@ -189,9 +189,11 @@ impl Checker<'_> {
             }
         };
         if let Some(NodeKind::Action { handler, .. }) = &kind
-            && self.catalog.handlers.as_ref().is_some_and(|known| !known.contains_key(handler))
+            && let Some(known) = self.catalog.handlers.as_ref()
+            && !known.contains_key(handler)
         {
-            let message = format!("there is no handler {handler:?}");
+            let others = if known.is_empty() { "; this server has none" } else { "" };
+            let message = format!("there is no handler {handler:?}{others}");
             self.error(FindingCode::UnknownHandler, Some(&id), &format!("{at}/config/handler"), message);
         }
         if matches!(kind, Some(NodeKind::Trigger)) && trigger.is_none() {

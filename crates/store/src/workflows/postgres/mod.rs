@@ -9,6 +9,7 @@ mod plans;
 mod probes;
 mod publishing;
 mod read;
+mod reading;
 mod turns;
 mod work;
 

@@ -26,7 +26,7 @@ use crate::workflows::sql::definitions::postgres as definitions;
 use crate::workflows::sql::idempotency_keys::postgres as idempotency_keys;
 use crate::workflows::sql::instances::postgres as instances;
 use crate::workflows::sql::waits::postgres as waits;
-use crate::workflows::{Committed, Loaded, Turn, Turns};
+use crate::workflows::{Committed, Loaded, Morph, Turn, Turns};
 use batch::{Asked, Batch};
 
 const COMMIT: &str = "commit turns";
@@ -52,14 +52,17 @@ impl Turns for WorkflowPostgres {
 
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
     ) -> Result<Vec<InstanceId>, StoreError> {
         let event_key = event_key.to_owned();
+        let (owner_type, owner) = owner.map(|owner| (owner.kind.clone(), owner.id.clone())).unzip();
         let after = after.map_or_else(String::new, ToString::to_string);
         self.apart(move |database| async move {
-            let params: [&(dyn ToSql + Sync); 3] = [&event_key, &after, &i64::from(limit)];
+            let params: [&(dyn ToSql + Sync); 5] =
+                [&event_key, &after, &i64::from(limit), &owner_type, &owner];
             let rows = database.query("find who waits for an event", waits::WAITING_FOR, &params).await?;
             rows.iter().map(|row| instance_id(row.get(0))).collect()
         })

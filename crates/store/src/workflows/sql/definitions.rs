@@ -33,6 +33,22 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
     /// `?1` id, `?2` the current version, `?3` now.
     pub(in crate::workflows) const SET_CURRENT: &str =
         "UPDATE {definitions} SET current_version_id = ?2, updated_at = ?3 WHERE id = ?1";
+
+    /// `?1` scope, `?2` after the key, `?3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT d.id, d.key, d.name, d.status, v.id, v.number, v.checksum, \
+         d.updated_at FROM {definitions} d INDEXED BY wdef_key_unique \
+         LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = ?1 AND d.key > ?2 AND d.deleted_at IS NULL ORDER BY d.key LIMIT ?3";
+
+    /// `?1` scope, `?2` key.
+    pub(in crate::workflows) const SUMMARY: &str = "SELECT d.id, d.key, d.name, d.status, v.id, v.number, \
+         v.checksum, d.updated_at FROM {definitions} d INDEXED BY wdef_key_unique \
+         LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = ?1 AND d.key = ?2 AND d.deleted_at IS NULL";
+
+    /// Those that an owner's instances may be of, removed ones included. `?1` scope, `?2` key or null.
+    pub(in crate::workflows) const IDS: &str = "SELECT id FROM {definitions} INDEXED BY wdef_key_unique \
+         WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2)";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -84,4 +100,18 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
     /// `$1` id, `$2` the current version, `$3` now.
     pub(in crate::workflows) const SET_CURRENT: &str = "UPDATE {definitions} \
          SET current_version_id = $2::text::{key}, updated_at = $3 WHERE id = $1::text::{key}";
+
+    /// `$1` scope, `$2` after the key, `$3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT d.id::text, d.key, d.name, d.status, v.id::text, v.number, \
+         v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = $1 AND d.key > $2 AND d.deleted_at IS NULL ORDER BY d.key LIMIT $3";
+
+    /// `$1` scope, `$2` key.
+    pub(in crate::workflows) const SUMMARY: &str = "SELECT d.id::text, d.key, d.name, d.status, v.id::text, v.number, \
+         v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
+         WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
+
+    /// Those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null.
+    pub(in crate::workflows) const IDS: &str = "SELECT id::text FROM {definitions} \
+         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2)";
 }

@@ -74,6 +74,36 @@ CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instan
     pub(in crate::workflows) const TURN: &str = "UPDATE {instances} SET status = ?3, current_node_id = ?4, \
          steps_count = ?5, failure_code = ?6, failure_message = ?7, failed_node_id = ?8, ended_at = ?9, \
          updated_at = ?10, lock_version = lock_version + 1 WHERE ulid = ?1 AND lock_version = ?2 RETURNING id";
+
+    /// One for people. `?1` ulid.
+    pub(in crate::workflows) const SUMMARY: &str = "SELECT i.ulid, i.owner_type, i.owner_id, d.key, v.id, v.number, \
+         i.status, i.current_node_id, i.steps_count, i.depth, i.trigger_type, i.trigger_key, i.starter_type, \
+         i.starter_id, i.subject_key, i.subject_type, i.subject_id, i.failure_code, i.failure_message, \
+         i.failed_node_id, i.created_at, i.ended_at, i.updated_at, i.lock_version \
+         FROM {instances} i CROSS JOIN {definitions} d ON d.id = i.definition_id \
+         CROSS JOIN {versions} v ON v.id = i.version_id WHERE i.ulid = ?1";
+
+    /// A definition's, newest first. `?1` definition, `?2` started then or later, `?3` and `?4` after this place,
+    /// `?5` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT i.ulid, i.owner_type, i.owner_id, d.key, v.id, v.number, \
+         i.status, i.current_node_id, i.steps_count, i.depth, i.trigger_type, i.trigger_key, i.starter_type, \
+         i.starter_id, i.subject_key, i.subject_type, i.subject_id, i.failure_code, i.failure_message, \
+         i.failed_node_id, i.created_at, i.ended_at, i.updated_at, i.lock_version \
+         FROM {instances} i INDEXED BY winst_rate_idx CROSS JOIN {definitions} d ON d.id = i.definition_id \
+         CROSS JOIN {versions} v ON v.id = i.version_id \
+         WHERE i.definition_id = ?1 AND i.created_at >= ?2 AND i.created_at <= ?3 \
+         AND (i.created_at < ?3 OR i.ulid < ?4) ORDER BY i.created_at DESC, i.ulid DESC LIMIT ?5";
+
+    /// `?1` ulid.
+    pub(in crate::workflows) const PAYLOADS: &str = "SELECT i.trigger_payload, CASE WHEN i.status = 'completed' THEN \
+         (SELECT s.output FROM {step_runs} s WHERE s.instance_id = i.id AND s.node_type = 'end' \
+         AND s.status = 'completed' ORDER BY s.created_at DESC LIMIT 1) END FROM {instances} i WHERE i.ulid = ?1";
+
+    /// `?1` version.
+    pub(in crate::workflows) const OVERLAY: &str = "SELECT status, current_node_id, count(*) \
+         FROM {instances} INDEXED BY winst_overlay_idx \
+         WHERE version_id = ?1 AND status IN ('running', 'waiting', 'paused') AND current_node_id IS NOT NULL \
+         GROUP BY status, current_node_id";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -168,4 +198,35 @@ CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instan
          $8::text[], $9::timestamptz[], $10::timestamptz[]) \
          AS t(ulid, guard, status, node, steps, code, message, failed_node, ended_at, at) \
          WHERE i.ulid = t.ulid AND i.lock_version = t.guard RETURNING i.ulid, i.id::text";
+
+    /// One for people. `$1` ulid.
+    pub(in crate::workflows) const SUMMARY: &str = "SELECT i.ulid, i.owner_type, i.owner_id::text, d.key, v.id::text, \
+         v.number, i.status, i.current_node_id, i.steps_count, i.depth, i.trigger_type, i.trigger_key, \
+         i.starter_type, i.starter_id::text, i.subject_key, i.subject_type, i.subject_id::text, i.failure_code, \
+         i.failure_message, i.failed_node_id, i.created_at, i.ended_at, i.updated_at, i.lock_version \
+         FROM {instances} i JOIN {definitions} d ON d.id = i.definition_id \
+         JOIN {versions} v ON v.id = i.version_id WHERE i.ulid = $1";
+
+    /// Some definitions', of each so many, newest first. `$1` definitions, `$2` started then or later, `$3` and `$4` after
+    /// this place, `$5` how many.
+    pub(in crate::workflows) const LIST: &str = "SELECT i.ulid, i.owner_type, i.owner_id::text, d.key, v.id::text, \
+         v.number, i.status, i.current_node_id, i.steps_count, i.depth, i.trigger_type, i.trigger_key, \
+         i.starter_type, i.starter_id::text, i.subject_key, i.subject_type, i.subject_id::text, i.failure_code, \
+         i.failure_message, i.failed_node_id, i.created_at, i.ended_at, i.updated_at, i.lock_version, \
+         d.id::text FROM unnest($1::text[]) t(id) JOIN {definitions} d ON d.id = t.id::{key} \
+         CROSS JOIN LATERAL (SELECT * FROM {instances} i WHERE i.definition_id = d.id AND i.created_at >= $2 \
+         AND i.created_at <= $3 AND (i.created_at < $3 OR i.ulid < $4) \
+         ORDER BY i.created_at DESC, i.ulid DESC LIMIT $5) i \
+         JOIN {versions} v ON v.id = i.version_id ORDER BY i.created_at DESC, i.ulid DESC";
+
+    /// `$1` ulid.
+    pub(in crate::workflows) const PAYLOADS: &str = "SELECT i.trigger_payload::text, \
+         CASE WHEN i.status = 'completed' THEN (SELECT s.output::text FROM {step_runs} s WHERE s.instance_id = i.id \
+         AND s.node_type = 'end' AND s.status = 'completed' ORDER BY s.created_at DESC LIMIT 1) END \
+         FROM {instances} i WHERE i.ulid = $1";
+
+    /// `$1` version.
+    pub(in crate::workflows) const OVERLAY: &str = "SELECT status, current_node_id, count(*) FROM {instances} \
+         WHERE version_id = $1::text::{key} AND status IN ('running', 'waiting', 'paused') \
+         AND current_node_id IS NOT NULL GROUP BY status, current_node_id";
 }

@@ -99,6 +99,14 @@ CREATE INDEX wstep_queue_idx ON {step_runs} (scheduled_for) WHERE status = 'queu
          WHERE claim_token IS NOT NULL \
          UNION ALL SELECT min(due_at) FROM {waits} INDEXED BY wwait_due_idx \
          WHERE status = 'pending' AND due_at IS NOT NULL)";
+
+    /// An instance's for people, without what they carry. `?1` ulid, `?2` made then or later, `?3` whether all of that
+    /// moment's, `?4` or else those after this id, `?5` limit.
+    pub(in crate::workflows) const TIMELINE: &str = "SELECT s.id, s.node_id, s.visit, s.attempt, s.node_type, s.status, \
+         s.outcome, s.error_code, s.error_message, s.error_retryable, s.scheduled_for, s.started_at, s.finished_at, \
+         s.created_at FROM {step_runs} s INDEXED BY wstep_attempt_unique \
+         WHERE s.instance_id = (SELECT id FROM {instances} WHERE ulid = ?1) \
+         AND (s.created_at > ?2 OR s.created_at = ?2 AND (?3 OR s.id > ?4)) ORDER BY s.created_at, s.id LIMIT ?5";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -213,4 +221,13 @@ CREATE INDEX wstep_queue_idx ON {step_runs} (scheduled_for) WHERE status = 'queu
          (SELECT min(scheduled_for) FROM {step_runs} WHERE status = 'queued'), \
          (SELECT min(lease_until) FROM {step_runs} WHERE claim_token IS NOT NULL), \
          (SELECT min(due_at) FROM {waits} WHERE status = 'pending'))";
+
+    /// An instance's for people, without what they carry. `$1` ulid, `$2` made then or later, `$3` whether all of that
+    /// moment's, `$4` or else those after this id, `$5` limit.
+    pub(in crate::workflows) const TIMELINE: &str = "SELECT s.id::text, s.node_id, s.visit, s.attempt, s.node_type, \
+         s.status, s.outcome, s.error_code, s.error_message, s.error_retryable, s.scheduled_for, s.started_at, \
+         s.finished_at, s.created_at FROM {step_runs} s \
+         WHERE s.instance_id = (SELECT id FROM {instances} WHERE ulid = $1) \
+         AND (s.created_at > $2 OR s.created_at = $2 AND ($3 OR s.id > $4::text::{key})) \
+         ORDER BY s.created_at, s.id LIMIT $5";
 }

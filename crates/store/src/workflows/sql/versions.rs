@@ -67,6 +67,11 @@ CREATE INDEX wdry_definition_idx ON {dry_runs} (definition_id, created_at);
     /// The version before the current one. `?1` id, `?2` now.
     pub(in crate::workflows) const SUPERSEDE: &str =
         "UPDATE {versions} SET status = 'superseded', updated_at = ?2 WHERE id = ?1";
+
+    /// `?1` definition, `?2` less than this number, `?3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT id, number, status, checksum, actor_mode, trigger_type, \
+         trigger_key, published_at, publisher_type, publisher_id FROM {versions} INDEXED BY wver_number_unique \
+         WHERE definition_id = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -137,4 +142,9 @@ CREATE INDEX wdry_definition_idx ON {dry_runs} (definition_id, created_at);
     /// The version before the current one. `$1` id, `$2` now.
     pub(in crate::workflows) const SUPERSEDE: &str =
         "UPDATE {versions} SET status = 'superseded', updated_at = $2 WHERE id = $1::text::{key}";
+
+    /// `$1` definition, `$2` less than this number, `$3` limit.
+    pub(in crate::workflows) const LIST: &str = "SELECT id::text, number, status, checksum, actor_mode, trigger_type, \
+         trigger_key, published_at, publisher_type, publisher_id::text FROM {versions} \
+         WHERE definition_id = $1::text::{key} AND number < $2 ORDER BY number DESC LIMIT $3";
 }

@@ -64,10 +64,20 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
     /// `?1` id, `?2` now.
     pub(in crate::workflows) const HAND_OUT: &str = "UPDATE {waits} SET claimed_at = ?2 WHERE id = ?1";
 
-    /// `?1` event key, `?2` after, `?3` limit.
+    /// `?1` event key, `?2` after, `?3` limit, `?4` and `?5` owner.
     pub(in crate::workflows) const WAITING_FOR: &str = "SELECT DISTINCT i.ulid FROM {waits} w \
          INDEXED BY wwait_event_idx JOIN {instances} i ON i.id = w.instance_id \
-         WHERE w.status = 'pending' AND w.event_key = ?1 AND i.ulid > ?2 ORDER BY i.ulid LIMIT ?3";
+         WHERE w.status = 'pending' AND w.event_key = ?1 AND i.ulid > ?2 AND i.owner_type IS ?4 \
+         AND i.owner_id IS ?5 ORDER BY i.ulid LIMIT ?3";
+
+    /// An instance's for people, without what they carry, but for who gave a command. `?1` ulid, `?2` made then or later, `?3` whether all of that
+    /// moment's, `?4` or else those after this id, `?5` limit.
+    pub(in crate::workflows) const TIMELINE: &str = "SELECT w.id, s.node_id, s.visit, s.attempt, w.kind, w.event_key, \
+         w.due_at, w.status, w.fired_at, w.created_at, CASE WHEN w.kind = 'command' THEN w.payload END \
+         FROM {waits} w INDEXED BY wwait_instance_idx \
+         CROSS JOIN {step_runs} s ON s.id = w.step_run_id \
+         WHERE w.instance_id = (SELECT id FROM {instances} WHERE ulid = ?1) \
+         AND (w.created_at > ?2 OR w.created_at = ?2 AND (?3 OR w.id > ?4)) ORDER BY w.created_at, w.id LIMIT ?5";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -147,8 +157,20 @@ CREATE INDEX wwait_step_idx ON {waits} (step_run_id);
          UPDATE {waits} w SET claimed_at = $1 FROM due d, {instances} i \
          WHERE w.id = d.id AND i.id = w.instance_id RETURNING d.due_at, i.ulid";
 
-    /// `$1` event key, `$2` after, `$3` limit.
+    /// `$1` event key, `$2` after, `$3` limit, `$4` and `$5` owner.
     pub(in crate::workflows) const WAITING_FOR: &str = "SELECT DISTINCT i.ulid FROM {waits} w \
          JOIN {instances} i ON i.id = w.instance_id \
-         WHERE w.status = 'pending' AND w.event_key = $1 AND i.ulid > $2 ORDER BY i.ulid LIMIT $3";
+         WHERE w.status = 'pending' AND w.event_key = $1 AND i.ulid > $2 \
+         AND i.owner_type IS NOT DISTINCT FROM $4::text AND i.owner_id::text IS NOT DISTINCT FROM $5::text \
+         ORDER BY i.ulid LIMIT $3";
+
+    /// An instance's for people, without what they carry, but for who gave a command. `$1` ulid, `$2` made then or later,
+    /// `$3` whether all of that moment's, `$4` or else those after this id, `$5` limit.
+    pub(in crate::workflows) const TIMELINE: &str = "SELECT w.id::text, s.node_id, s.visit, s.attempt, w.kind, \
+         w.event_key, w.due_at, w.status, w.fired_at, w.created_at, \
+         CASE WHEN w.kind = 'command' THEN w.payload::text END FROM {waits} w \
+         JOIN {step_runs} s ON s.id = w.step_run_id \
+         WHERE w.instance_id = (SELECT id FROM {instances} WHERE ulid = $1) \
+         AND (w.created_at > $2 OR w.created_at = $2 AND ($3 OR w.id > $4::text::{key})) \
+         ORDER BY w.created_at, w.id LIMIT $5";
 }

@@ -6,6 +6,7 @@ mod connections;
 #[cfg(test)]
 mod plans;
 mod publishing;
+mod reading;
 mod turns;
 mod work;
 

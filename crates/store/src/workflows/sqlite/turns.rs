@@ -20,7 +20,7 @@ use crate::workflows::sql::instances::sqlite as instances;
 use crate::workflows::sql::step_runs::sqlite as step_runs;
 use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::tables::Tables;
-use crate::workflows::{Committed, Loaded, NewInstance, Turn, Turns};
+use crate::workflows::{Committed, Loaded, Morph, NewInstance, Turn, Turns};
 
 const COMMIT: &str = "commit turns";
 
@@ -60,14 +60,18 @@ impl Turns for WorkflowSqlite {
 
     async fn waiting_for(
         &self,
+        owner: Option<&Morph>,
         event_key: &str,
         after: Option<&InstanceId>,
         limit: u16,
     ) -> Result<Vec<InstanceId>, StoreError> {
-        let event_key = event_key.to_owned();
+        let (owner, event_key) = (owner.cloned(), event_key.to_owned());
         let after = after.map_or_else(String::new, ToString::to_string);
         self.read(move |connection, tables| {
-            read::ids(connection, tables, waits::WAITING_FOR, params![event_key, after, limit])
+            let key_type = tables.schema.keys().owner;
+            let (owner_type, owner) = morph("workflow_instances", "owner_id", key_type, owner.as_ref())?;
+            let params = params![event_key, after, limit, owner_type, owner];
+            read::ids(connection, tables, waits::WAITING_FOR, params)
         })
         .await
     }
