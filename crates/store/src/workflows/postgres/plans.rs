@@ -16,13 +16,13 @@ use crate::workflows::{Dialect, Schema};
 /// 20,000 instances, most of them over; 100,000 step runs, most of them over; waits.
 const ROWS: &str = "
 INSERT INTO workflow_definitions (key, name, owner_scope, status, created_at, updated_at)
-    SELECT 'flow-' || n, 'A flow', '*', 'published', now(), now() FROM generate_series(1, 20) n;
+    SELECT 'flow-' || n, 'A flow', 'team:' || n % 100, 'published', now(), now() FROM generate_series(1, 1000) n;
 INSERT INTO workflow_versions (definition_id, number, status, schema_version, graph, \"trigger\", settings, trigger_type,
     actor_mode, checksum, published_at, created_at, updated_at)
     SELECT n, 1, 'published', 'x', '{}', '{}', '{}', 'manual', 'system', repeat('0', 64), now(), now(), now()
-    FROM generate_series(1, 20) n;
+    FROM generate_series(1, 1000) n;
 INSERT INTO workflow_instances (ulid, definition_id, version_id, actor_mode, status, current_node_id, created_at, updated_at)
-    SELECT lpad(n::text, 26, '0'), n % 20 + 1, n % 20 + 1, 'system',
+    SELECT lpad(n::text, 26, '0'), n % 1000 + 1, n % 1000 + 1, 'system',
     CASE WHEN n % 50 = 0 THEN 'waiting' ELSE 'completed' END, 'wait', now() - n * interval '1 minute', now()
     FROM generate_series(1, 20000) n;
 INSERT INTO workflow_step_runs (instance_id, node_id, node_type, visit, attempt, status, idempotency_key, claim_token,
@@ -36,7 +36,8 @@ INSERT INTO workflow_waits (instance_id, step_run_id, kind, due_at, event_key, s
     CASE WHEN n % 50 = 0 THEN 'pending' ELSE 'fired' END, now(), now() FROM generate_series(1, 19000) n;
 INSERT INTO workflow_idempotency_keys (scope, key, instance_id, expires_at, created_at)
     SELECT 'start', lpad(n::text, 64, '0'), n, now(), now() FROM generate_series(1, 20000) n;
-ANALYZE";
+ANALYZE workflow_definitions, workflow_versions, workflow_instances, workflow_step_runs, workflow_waits,
+    workflow_idempotency_keys";
 
 /// proves W3, W16, W17, W29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
