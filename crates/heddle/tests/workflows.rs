@@ -63,7 +63,7 @@ fn a_migration_is_published_once() {
     let text = std::fs::read_to_string(&migrations(&data.join("server"))[0]).unwrap();
     assert!(text.contains("for PostgreSQL") && text.contains("timestamptz"), "{text}");
     let applied = run(data, &[&other[..], &["--apply"]].concat());
-    assert_eq!(applied.status.code(), Some(2), "only the data folder's own file is applied to");
+    assert_eq!(applied.status.code(), Some(2), "it is run on no other database than the server's");
 
     let settings = "[workflows]\nprimary_key_type = \"ulid\"\nkey_type = \"uuid\"\n";
     std::fs::write(data.join("heddle.toml"), settings).unwrap();
@@ -254,4 +254,50 @@ fn every_type_of_key_serves() {
         let cancelled = expect(data, &["workflows", "cancel", id, "--server", url], 0);
         assert!(cancelled.contains("is cancelled"), "{cancelled}");
     }
+}
+
+/// proves W1, W17, W32: two servers on one database, each with a data folder of its own: what one starts the other signals.
+#[test]
+fn servers_share_a_postgres() {
+    let postgres = std::env::var("HEDDLE_TEST_POSTGRES")
+        .expect("HEDDLE_TEST_POSTGRES names a PostgreSQL server for tests: `cargo xtask test` starts one");
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let name = one.path().file_name().unwrap().to_str().unwrap();
+    let schema: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let url = format!("{postgres} options='-c search_path=serve_{}'", schema.to_lowercase());
+    let settings = format!("[workflows]\ndatabase_url = \"{url}\"\nprimary_key_type = \"uuid\"\n");
+    for data in [one.path(), other.path()] {
+        std::fs::write(data.join("heddle.toml"), &settings).unwrap();
+    }
+    let shown = expect(one.path(), &["config", "show"], 0);
+    assert!(shown.contains("workflows.database_url") && !shown.contains("search_path"), "{shown}");
+    let server = Running::serve(one.path(), &["--no-worker"]);
+    let refused = run(one.path(), &["workflows", "list", "--server", &server.url]);
+    assert!(stderr(&refused).contains("heddle workflows install --apply"), "{}", stderr(&refused));
+    drop(server);
+    let elsewhere = run(one.path(), &["workflows", "install", "--database", "sqlite", "--apply"]);
+    assert_eq!(elsewhere.status.code(), Some(2), "it is run on no other database than the server's");
+    let installed = json(one.path(), &["workflows", "install", "--apply"]);
+    assert_eq!(
+        (&installed["database"], &installed["primary_key_type"]),
+        (&"postgres".into(), &"uuid".into())
+    );
+    let twice = run(other.path(), &["workflows", "install", "--apply"]);
+    assert!(stderr(&twice).contains("has workflow tables already"), "{}", stderr(&twice));
+
+    let first = Running::serve(one.path(), &["--no-worker"]);
+    let second = Running::serve(other.path(), &["--no-worker"]);
+    expect(one.path(), &["workflows", "publish", &review(), "--server", &first.url], 0);
+    let trigger = "{\"title\": \"Terms\", \"settle\": \"50ms\"}";
+    let start = ["workflows", "start", "review", "--trigger", trigger, "--server", &first.url];
+    let started = json(one.path(), &start);
+    let id = started["id"].as_str().unwrap();
+    let list = expect(other.path(), &["workflows", "list", "--server", &second.url], 0);
+    assert!(list.contains(id), "{list}");
+    let approved = "{\"approved\": true}";
+    let signal = ["workflows", "signal", id, "review", "--payload", approved, "--server", &second.url];
+    expect(other.path(), &signal, 0);
+    let show = ["workflows", "show", id, "--wait", "--timeout", "30", "--server", &first.url];
+    let shown = expect(one.path(), &show, 0);
+    assert!(shown.contains("status   completed"), "{shown}");
 }

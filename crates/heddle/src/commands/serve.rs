@@ -12,7 +12,7 @@ use heddle_engine::{Engine, Registry, SystemClock, SystemDraw};
 use heddle_exchange::Exchange;
 use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub};
 use heddle_server::{Bounds, CallerConfig, Clock, Pages, WebhookSecret, Workflows};
-use heddle_store::workflows::{WorkflowSqlite, WorkflowStore};
+use heddle_store::workflows::{WorkflowPostgres, WorkflowSqlite, WorkflowStore};
 use heddle_store::{SqliteStore, Store, StoreError, TenantSeed, migrate};
 use heddle_worker::setup::NoSuchFolder;
 use jiff::Timestamp;
@@ -125,7 +125,7 @@ impl House {
             ensured.map_err(|error| no_tenant(error, &tenant, data))?;
         }
 
-        let workflows = workflows(&config)?;
+        let workflows = workflows(&config).await?;
         let listener = TcpListener::bind(config.listen).await.map_err(|error| {
             Failure::new(format!("could not listen on {}", config.listen))
                 .because(error)
@@ -207,31 +207,42 @@ impl House {
     }
 }
 
-/// The engine on the data folder's workflows. Makes no tables: which keys they have is somebody's decision, for good.
-fn workflows(config: &Config) -> Result<Workflows, Failure> {
-    let path = local::workflows_path(&config.data);
+/// The engine on the workflows, in their database or in the data folder. Makes no tables: which keys they have is
+/// somebody's decision, for good.
+async fn workflows(config: &Config) -> Result<Workflows, Failure> {
+    let schema = config.workflows.schema.clone();
     let missing = |what: &str| Workflows::NotInstalled {
         remedy: format!(
             "{what}: `heddle workflows install --apply` makes the tables, with the names and key types of [workflows] \
              in heddle.toml, and the server finds them at its next start"
         ),
     };
-    if !path.exists() {
-        return Ok(missing("the workflow tables are not there"));
-    }
-    let store = match WorkflowSqlite::open(&path, config.workflows.clone()) {
-        Ok(store) => WorkflowStore::of(Arc::new(store)),
+    let opened = if let Some(url) = &config.workflows.database_url {
+        WorkflowPostgres::connect(url, schema).await.map(|store| WorkflowStore::of(Arc::new(store)))
+    } else {
+        let path = local::workflows_path(&config.data);
+        if !path.exists() {
+            return Ok(missing("the workflow tables are not there"));
+        }
+        WorkflowSqlite::open(&path, schema).map(|store| WorkflowStore::of(Arc::new(store)))
+    };
+    let store = match opened {
+        Ok(store) => store,
         Err(StoreError::Schema { remedy, .. }) => return Ok(missing(remedy)),
         Err(error) => {
-            return Err(Failure::new(format!("could not open the workflows in {}", path.display()))
-                .because(error)
-                .hint("Without that file everything else works."));
+            let failure = Failure::new("could not open the workflows").because(error);
+            return Err(failure.hint(match config.workflows.database_url {
+                Some(_) => {
+                    "workflows.database_url says where they are: without it they are in the data folder."
+                }
+                None => "They are in the data folder's workflows.sqlite: without it everything else works.",
+            }));
         }
     };
     // Handlers are Rust functions, of which this program has none: a program of your own embeds the engine.
     let (registry, clock, draw) = (Registry::new(), Arc::new(SystemClock), Arc::new(SystemDraw));
     let engine = Engine::new(store, registry, clock, draw, heddle_engine::Config::default());
-    Ok(Workflows::Ready { engine: Arc::new(engine), keys: config.workflows.keys() })
+    Ok(Workflows::Ready { engine: Arc::new(engine), keys: config.workflows.schema.keys() })
 }
 
 /// The configured callers; where there are none, whoever can read the data folder's token.

@@ -65,6 +65,7 @@ pub struct WorkerEntry {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowsEntry {
+    pub database_url: Option<String>,
     pub primary_key_type: Option<String>,
     pub owner_key_type: Option<String>,
     pub subject_key_type: Option<String>,

@@ -12,14 +12,13 @@ use clap::Args;
 use heddle_exchange::Collections;
 use heddle_figma::Limits;
 use heddle_generation::TriggerSurface;
-use heddle_store::workflows::Schema;
 use heddle_worker::Settings;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use field::{Field, Secret};
 use file::{CallerEntry, FileConfig, ProjectEntry, WorkerEntry};
-pub use workflows::WorkflowKeys;
+pub use workflows::{WorkflowKeys, Workflows};
 
 /// Flags that any command takes.
 #[derive(Args, Debug, Clone, Default)]
@@ -106,8 +105,8 @@ pub struct Config {
     pub max_source_bytes: u64,
     /// The collections' names.
     pub collections: Collections,
-    /// The workflow tables' names and types of keys.
-    pub workflows: Schema,
+    /// Where workflows are, and what their tables are like.
+    pub workflows: Workflows,
     /// The settings as `config show` prints them.
     pub shown: Vec<Shown>,
 }
@@ -191,7 +190,7 @@ impl ConfigArgs {
         let callers = callers(values.callers, default_organization_id, &mut join)?;
         let collections = collections(&values.collections.unwrap_or_default(), &mut join)?;
         let workflows =
-            workflows::schema(values.workflows.unwrap_or_default(), flags.workflow_keys, &mut join)?;
+            workflows::workflows(values.workflows.unwrap_or_default(), flags.workflow_keys, &mut join)?;
         Ok(Config {
             data,
             listen,

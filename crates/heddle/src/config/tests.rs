@@ -60,10 +60,10 @@ fn workflow_tables_have_their_names_and_keys() {
         [("HEDDLE_WORKFLOWS_KEY_TYPE", "uuid"), ("HEDDLE_WORKFLOWS_TABLE_VERSIONS", "flow_versions")];
     let workflow_keys = WorkflowKeys { owner: Some(KeyType::Ulid), ..WorkflowKeys::default() };
     let config = load(file, &variables, Overrides { workflow_keys, ..Overrides::default() }).unwrap();
-    let keys = config.workflows.keys();
+    let keys = config.workflows.schema.keys();
     assert_eq!((keys.primary, keys.morph), (KeyType::Uuid, KeyType::Uuid), "a variable goes before the file");
     assert_eq!((keys.owner, keys.subject), (KeyType::Ulid, KeyType::Bigint), "and a flag before both");
-    let migration = config.workflows.migration(Dialect::Sqlite);
+    let migration = config.workflows.schema.migration(Dialect::Sqlite);
     assert!(
         migration.contains("CREATE TABLE flow_waits") && migration.contains("CREATE TABLE flow_versions")
     );

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use heddle_store::workflows::{KeyType, KeyTypes, Schema, TableNames};
 
+use super::field::Secret;
 use super::file::WorkflowsEntry;
 use super::{Join, parse_file};
 use crate::failure::Failure;
@@ -21,13 +22,28 @@ pub struct WorkflowKeys {
     pub morph: Option<KeyType>,
 }
 
-/// The tables as the settings describe them.
-pub(super) fn schema(
+/// Where workflows are, and their tables as the settings describe them.
+pub struct Workflows {
+    /// The connection string of a `PostgreSQL` database; `None`: a file in the data folder.
+    pub database_url: Option<String>,
+    /// The tables' names and types of keys.
+    pub schema: Schema,
+}
+
+/// Joins the settings of workflows.
+pub(super) fn workflows(
     file: WorkflowsEntry,
     flags: WorkflowKeys,
     join: &mut Join<'_>,
-) -> Result<Schema, Failure> {
-    let WorkflowsEntry { primary_key_type, owner_key_type, subject_key_type, key_type, tables } = file;
+) -> Result<Workflows, Failure> {
+    let WorkflowsEntry { database_url, primary_key_type, owner_key_type, subject_key_type, key_type, tables } =
+        file;
+    let database_url = join.optional(
+        "workflows.database_url",
+        "HEDDLE_WORKFLOWS_DATABASE_URL",
+        None,
+        database_url.map(Secret),
+    )?;
     let mut key = |key, variable, flag, file: Option<String>| {
         let file = file.map(|text| parse_file(key, &text)).transpose()?;
         join.setting(key, variable, flag, file, KeyType::default())
@@ -54,7 +70,9 @@ pub(super) fn schema(
         morph: key("workflows.key_type", "HEDDLE_WORKFLOWS_KEY_TYPE", flags.morph, key_type)?,
     };
     let tables = tables_of(tables.unwrap_or_default(), join)?;
-    Schema::new(tables, keys).map_err(|error| Failure::usage(format!("workflows.tables: {error}")))
+    let schema =
+        Schema::new(tables, keys).map_err(|error| Failure::usage(format!("workflows.tables: {error}")))?;
+    Ok(Workflows { database_url: database_url.map(|secret| secret.0), schema })
 }
 
 fn tables_of(mut file: BTreeMap<String, String>, join: &mut Join<'_>) -> Result<TableNames, Failure> {

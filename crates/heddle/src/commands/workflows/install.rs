@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use heddle_store::StoreError;
-use heddle_store::workflows::{Dialect, KeyType, KeyTypes, Schema, WorkflowSqlite};
+use heddle_store::workflows::{Dialect, KeyType, KeyTypes, Schema, WorkflowPostgres, WorkflowSqlite};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::generations::named;
-use crate::config::{ConfigArgs, Overrides, WorkflowKeys};
+use crate::config::{ConfigArgs, Overrides, WorkflowKeys, Workflows};
 use crate::failure::Failure;
 use crate::local;
 use crate::terminal::Terminal;
@@ -30,6 +30,13 @@ enum Database {
 }
 
 impl Database {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => Dialect::Sqlite.name(),
+            Self::Postgres => Dialect::Postgres.name(),
+        }
+    }
+
     fn migration(self, schema: &Schema) -> String {
         let (name, tables) = match self {
             Self::Sqlite => ("SQLite", schema.migration(Dialect::Sqlite)),
@@ -62,14 +69,14 @@ pub struct Install {
     /// The type of people's keys [env: `HEDDLE_WORKFLOWS_KEY_TYPE`] [default: bigint].
     #[arg(long, value_name = "TYPE", value_parser = key_type())]
     key_type: Option<KeyType>,
-    /// For which database.
-    #[arg(long, default_value = "sqlite")]
-    database: Database,
+    /// For which database; where nothing is said, for the one that `workflows.database_url` names, or else for a file.
+    #[arg(long)]
+    database: Option<Database>,
     /// Where your migrations are; made where it is absent.
     #[arg(long, value_name = "DIR", default_value = "migrations")]
     dir: PathBuf,
-    /// Run it as well, on the file of the data folder that `heddle serve` opens; one that is published already is run as
-    /// it is.
+    /// Run it as well, on the database that `heddle serve` opens: the one that `workflows.database_url` names, or else
+    /// the file in the data folder. One that is published already is run as it is.
     #[arg(long)]
     apply: bool,
 }
@@ -85,8 +92,10 @@ struct Installed {
     migration: PathBuf,
     /// Whether it was written just now.
     written: bool,
+    /// For which database it is.
+    database: &'static str,
     /// The database that it was run on.
-    applied_to: Option<PathBuf>,
+    applied_to: Option<String>,
     primary_key_type: &'static str,
     owner_key_type: &'static str,
     subject_key_type: &'static str,
@@ -101,16 +110,19 @@ impl Install {
             subject: self.subject_key,
             morph: self.key_type,
         };
-        let settled = config.load()?.workflows.keys();
+        let settled = config.load()?.workflows.schema.keys();
         let config = config.with(Overrides { workflow_keys, ..Overrides::default() }).load()?;
-        if self.apply && self.database != Database::Sqlite {
-            return Err(Failure::usage(
-                "--apply runs the migration on the data folder's own file, which is SQLite's",
-            )
-            .hint("Run the migration's file on your server with what runs your other migrations."));
+        let Workflows { database_url, schema } = &config.workflows;
+        let served = if database_url.is_some() { Database::Postgres } else { Database::Sqlite };
+        let database = self.database.unwrap_or(served);
+        if self.apply && database != served {
+            return Err(Failure::usage(format!(
+                "--apply runs the migration on the database of `heddle serve`, which is {}",
+                served.name()
+            ))
+            .hint("workflows.database_url says which one that is."));
         }
-        let schema = &config.workflows;
-        let text = self.database.migration(schema);
+        let text = database.migration(schema);
         let (migration, written) = match published(&self.dir)? {
             None => (write(&self.dir, &text)?, true),
             Some(file) if self.apply => {
@@ -122,11 +134,16 @@ impl Install {
                     .hint("The tables are made once. --apply runs that file; --dir names another folder."));
             }
         };
-        let applied_to = if self.apply { Some(apply(&config.data, schema)?) } else { None };
+        let applied_to = match (self.apply, database_url) {
+            (false, _) => None,
+            (true, Some(url)) => Some(local::run(apply_to_server(url, schema))?),
+            (true, None) => Some(apply(&config.data, schema)?),
+        };
         let KeyTypes { primary, owner, subject, morph } = schema.keys();
         let installed = Installed {
             migration,
             written,
+            database: database.name(),
             applied_to,
             primary_key_type: primary.name(),
             owner_key_type: owner.name(),
@@ -149,9 +166,11 @@ fn describe(installed: &Installed) -> String {
     let file = installed.migration.display();
     let mut lines = vec![if installed.written { format!("wrote {file}") } else { format!("found {file}") }];
     match &installed.applied_to {
-        Some(database) => lines.push(format!("made the tables in {}", database.display())),
+        Some(database) => lines.push(format!("made the tables in {database}")),
         None => {
-            lines.push("run it on your database, or let --apply run it on the data folder's".to_owned());
+            lines.push(
+                "run it on your database, or let --apply run it on the one of `heddle serve`".to_owned(),
+            );
         }
     }
     lines.join("\n")
@@ -198,26 +217,42 @@ fn same(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Makes the tables in the data folder's own file.
-fn apply(data: &Path, schema: &Schema) -> Result<PathBuf, Failure> {
+fn apply(data: &Path, schema: &Schema) -> Result<String, Failure> {
     local::folder(data)?;
     let path = local::workflows_path(data);
-    let there = |error: Option<StoreError>| {
-        let failure = Failure::new(format!("{} has workflow tables already", path.display()));
-        match error {
-            Some(error) => failure.because(error),
-            None => failure.hint("There is nothing to do: `heddle serve` opens them."),
-        }
-    };
+    let name = path.display().to_string();
     if path.exists() && WorkflowSqlite::open(&path, schema.clone()).is_ok() {
-        return Err(there(None));
+        return Err(there(&name, None));
     }
-    WorkflowSqlite::install(&path, schema).map_err(|error| {
-        let is_there = std::error::Error::source(&error)
-            .is_some_and(|source| source.to_string().contains("already exists"));
-        if is_there {
-            return there(Some(error));
+    WorkflowSqlite::install(&path, schema).map_err(|error| not_made(&name, error))?;
+    Ok(name)
+}
+
+/// Makes the tables in the database at a connection string, which may have a password in it and is not said.
+async fn apply_to_server(url: &str, schema: &Schema) -> Result<String, Failure> {
+    const NAME: &str = "the database of workflows.database_url";
+    if WorkflowPostgres::connect(url, schema.clone()).await.is_ok() {
+        return Err(there(NAME, None));
+    }
+    WorkflowPostgres::install(url, schema).await.map_err(|error| not_made(NAME, error))?;
+    Ok(NAME.to_owned())
+}
+
+fn there(database: &str, error: Option<StoreError>) -> Failure {
+    let failure = Failure::new(format!("{database} has workflow tables already"));
+    match error {
+        Some(error) => failure.because(error),
+        None => failure.hint("There is nothing to do: `heddle serve` opens them."),
+    }
+}
+
+fn not_made(database: &str, error: StoreError) -> Failure {
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        if cause.to_string().contains("already exists") {
+            return there(database, Some(error));
         }
-        Failure::new(format!("could not make the tables in {}", path.display())).because(error)
-    })?;
-    Ok(path)
+        source = cause.source();
+    }
+    Failure::new(format!("could not make the tables in {database}")).because(error)
 }
