@@ -11,8 +11,8 @@ pub(super) struct Tables {
     pub(super) schema: Schema,
     pub(super) keys: KeySource,
     dialect: Dialect,
-    /// The statements that have been used, with their names in.
-    rendered: Mutex<HashMap<&'static str, Arc<str>>>,
+    /// The statements that have been used, with their names in, by where their texts lie.
+    rendered: Mutex<HashMap<(usize, usize), Arc<str>>>,
 }
 
 impl Tables {
@@ -23,7 +23,9 @@ impl Tables {
     pub(super) fn sql(&self, statement: &'static str) -> Arc<str> {
         let mut rendered = self.rendered.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(
-            rendered.entry(statement).or_insert_with(|| self.schema.render(statement, self.dialect).into()),
+            rendered
+                .entry((statement.as_ptr().addr(), statement.len()))
+                .or_insert_with(|| self.schema.render(statement, self.dialect).into()),
         )
     }
 }

@@ -81,7 +81,9 @@ impl Turns for WorkflowSqlite {
 fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Committed, StoreError> {
     let fail = |error| failed(COMMIT, error);
     check_keys(turn, tables.schema.keys())?;
-    connection.execute_batch("SAVEPOINT turn").map_err(fail)?;
+    let run =
+        |statement| connection.prepare_cached(statement).and_then(|mut it| it.execute([])).map_err(fail);
+    run("SAVEPOINT turn")?;
     let work = Work { connection, tables, now: turn.plan.at };
     let answer = match work.turn(turn) {
         Ok(()) => Ok(Committed::Done),
@@ -90,9 +92,10 @@ fn perform(connection: &Connection, tables: &Tables, turn: &Turn) -> Result<Comm
         Err(Undone::Limited(again_at)) => Ok(Committed::Limited { again_at }),
         Err(Undone::Failed(error)) => Err(error),
     };
-    let done = matches!(answer, Ok(Committed::Done));
-    let end = if done { "RELEASE turn" } else { "ROLLBACK TO turn; RELEASE turn" };
-    connection.execute_batch(end).map_err(fail)?;
+    if !matches!(answer, Ok(Committed::Done)) {
+        run("ROLLBACK TO turn")?;
+    }
+    run("RELEASE turn")?;
     answer
 }
 
