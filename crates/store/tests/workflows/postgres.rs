@@ -2,8 +2,9 @@
 //! may make schemas; `cargo xtask test` starts one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use heddle_store::workflows::{KeyType, Morph, NewVersion, Schema, WorkflowPostgres, WorkflowStore};
+use heddle_store::workflows::{KeyType, Morph, NewVersion, Probe, Schema, WorkflowPostgres, WorkflowStore};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
@@ -24,6 +25,11 @@ pub async fn store(schema: Schema) -> WorkflowStore {
 async fn opened(url: &str, schema: Schema) -> WorkflowStore {
     WorkflowPostgres::install(url, &schema).await.unwrap();
     WorkflowStore::of(Arc::new(WorkflowPostgres::connect(url, schema).await.unwrap()))
+}
+
+/// A store of its own on tables that are there, as another process would have it.
+async fn store_at(url: &str) -> WorkflowStore {
+    WorkflowStore::of(Arc::new(WorkflowPostgres::connect(url, Schema::default()).await.unwrap()))
 }
 
 async fn client(url: &str) -> Client {
@@ -66,8 +72,7 @@ async fn what_is_published_is_frozen() {
 async fn a_race_for_a_step_has_one_winner() {
     let url = fresh();
     let first = opened(&url, Schema::default()).await;
-    let other = WorkflowPostgres::connect(&url, Schema::default()).await.unwrap();
-    race_for_a_step(first, WorkflowStore::of(Arc::new(other))).await;
+    race_for_a_step(first, store_at(&url).await).await;
 }
 
 /// proves W1, W2: a database without the tables, or with other ones, is refused, and nothing is made in it.
@@ -100,4 +105,39 @@ async fn a_key_of_another_type_is_refused() {
     let store = store(Schema::default()).await;
     let owner = Some(Morph { kind: "team".to_owned(), id: "seven".to_owned() });
     assert!(store.publishing.publish(&NewVersion { owner, ..version("a") }, at(0)).await.is_err());
+}
+
+/// proves W17: connections that the server ends are made again, those for rows and the one for probes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lost_connections_are_made_again() {
+    let url = format!("{} application_name=lost_{}", fresh(), Uuid::new_v4().simple());
+    let (store, other) = (opened(&url, Schema::default()).await, store_at(&url).await);
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    suite::start(&store, &published, &suite::id(1), None, at(1)).await.unwrap();
+    let patience = Duration::from_secs(30);
+    told(&store, &other).await;
+    let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+         WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
+    let ended: i64 = client(&url).await.query_one(others, &[]).await.unwrap().get(0);
+    assert!(ended >= 4, "two for rows, two for probes: {ended}");
+    let again = async {
+        // What is under way when a connection ends fails.
+        while store.turns.load(&suite::id(1)).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(patience, again).await.unwrap();
+    suite::start(&store, &published, &suite::id(2), None, at(1)).await.unwrap();
+    tokio::time::timeout(patience, told(&store, &other)).await.unwrap();
+}
+
+/// Comes back when one store has heard the other.
+async fn told(teller: &WorkflowStore, listener: &WorkflowStore) {
+    let watch = listener.probes.watch(&suite::id(9));
+    loop {
+        teller.probes.push(Probe::Ended(suite::id(9)));
+        if tokio::time::timeout(Duration::from_millis(50), watch.told()).await.is_ok() {
+            return;
+        }
+    }
 }
