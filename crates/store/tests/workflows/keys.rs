@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use heddle_store::workflows::{Committed, Schema, Turn, WorkflowSqlite, WorkflowStore};
-use heddle_workflow::{Actor, Command, Event, StartRate};
-use jiff::SignedDuration;
+use heddle_workflow::{Actor, Command, Event};
 use rusqlite::{Connection, Row};
 use serde_json::json;
 
-use crate::suite::{at, commit, id, load, plan, start, starting, version};
+use crate::race_of_starts;
+use crate::suite::{at, commit, id, load, plan, start, version};
 
 type KeyRow = (String, String, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
@@ -75,32 +75,13 @@ async fn idempotency_keys_are_rows_of_their_own() {
     assert_eq!(left, [("start".to_owned(), None, None)]);
 }
 
-/// proves W29: two processes at one time start no more than the rate says. Two stores on one file stand for them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_race_of_starts_keeps_the_rate() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("workflows.sqlite");
     WorkflowSqlite::install(&path, &Schema::default()).unwrap();
     let open = || WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, Schema::default()).unwrap()));
-    let stores = [open(), open()];
-    let published = stores[0].publishing.publish(&version("flow"), at(0)).await.unwrap();
-    let rate = StartRate { count: 5, per: SignedDuration::from_secs(60) };
-    let racers: Vec<_> = (0..24_u32)
-        .map(|racer| {
-            let store = stores[racer as usize % 2].clone();
-            let mut turn = starting(&published, &id(racer), None, at(i64::from(racer % 3)));
-            turn.new.as_mut().unwrap().rate = Some(rate);
-            tokio::spawn(async move { commit(&store, turn).await })
-        })
-        .collect();
-    let mut started = 0;
-    for racer in racers {
-        match racer.await.unwrap() {
-            Committed::Done => started += 1,
-            other => assert!(matches!(other, Committed::Limited { .. }), "{other:?}"),
-        }
-    }
-    assert_eq!(started, 5);
+    race_of_starts([open(), open()]).await;
 }
 
 /// proves W3, W31: what was done by command lies in the file in the order in which it was done.

@@ -9,7 +9,11 @@ mod suite;
 
 use std::sync::Arc;
 
-use heddle_store::workflows::{KeyType, KeyTypes, Schema, TableNames, WorkflowMemory, WorkflowStore};
+use heddle_store::workflows::{
+    Committed, KeyType, KeyTypes, Schema, TableNames, WorkflowMemory, WorkflowStore,
+};
+use heddle_workflow::StartRate;
+use jiff::SignedDuration;
 use proptest::prelude::*;
 use suite::{at, version};
 use tokio::runtime::Builder;
@@ -93,6 +97,37 @@ async fn race_for_a_step(store: WorkflowStore, other: WorkflowStore) {
         }
         assert_eq!(winners, 1);
     }
+}
+
+/// proves W21, W29: two processes at one time start no more than the rate says, and one key has one instance, which those
+/// get who come too late for the rate. Two stores on one database stand for the processes.
+async fn race_of_starts(stores: [WorkflowStore; 2]) {
+    let published = stores[0].publishing.publish(&version("flow"), at(0)).await.unwrap();
+    let race = async |first: u32, count: u32, key: Option<&'static str>, second: i64| {
+        let rate = StartRate { count, per: SignedDuration::from_secs(60) };
+        let racers: Vec<_> = (0..24_u32)
+            .map(|racer| {
+                let store = stores[racer as usize % 2].clone();
+                let now = at(second + i64::from(racer % 3));
+                let key = key.map(|key| (key, at(second + 1_000)));
+                let mut turn = suite::starting(&published, &suite::id(first + racer), key, now);
+                turn.new.as_mut().unwrap().rate = Some(rate);
+                tokio::spawn(async move { suite::commit(&store, turn).await })
+            })
+            .collect();
+        let mut answers = Vec::new();
+        for racer in racers {
+            answers.push(racer.await.unwrap());
+        }
+        answers
+    };
+    let started = |answers: &[Committed]| answers.iter().filter(|it| **it == Committed::Done).count();
+    let answers = race(0, 5, None, 0).await;
+    assert_eq!(started(&answers), 5);
+    assert_eq!(answers.iter().filter(|it| matches!(it, Committed::Limited { .. })).count(), 19);
+    let answers = race(100, 1, Some("k"), 500).await;
+    assert_eq!(started(&answers), 1);
+    assert_eq!(answers.iter().filter(|it| matches!(it, Committed::Existing(_))).count(), 23, "{answers:?}");
 }
 
 proptest! {

@@ -4,12 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_store::workflows::{KeyType, Morph, NewVersion, Probe, Schema, WorkflowPostgres, WorkflowStore};
+use heddle_store::StoreError;
+use heddle_store::workflows::{
+    Committed, Key, KeyType, Morph, NewVersion, Probe, Schema, Turn, WorkflowPostgres, WorkflowStore,
+};
+use heddle_workflow::{Actor, Command, Event};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
 use crate::suite::{self, at, version};
-use crate::{keyed, race_for_a_step, renamed, schemas};
+use crate::{keyed, race_for_a_step, race_of_starts, renamed, schemas};
 
 /// The connection string of a schema that nobody else has.
 pub fn fresh() -> String {
@@ -140,4 +144,52 @@ async fn told(teller: &WorkflowStore, listener: &WorkflowStore) {
             return;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_race_of_starts_keeps_the_rate() {
+    let url = fresh();
+    race_of_starts([opened(&url, Schema::default()).await, store_at(&url).await]).await;
+}
+
+/// proves W16: what the database refuses of one turn spoils no other in its commit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_the_database_refuses_spoils_no_other() {
+    let store = store(Schema::default()).await;
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    let mut unfit = suite::starting(&published, &suite::id(2), None, at(0));
+    unfit.new.as_mut().unwrap().version = Key("999".to_owned());
+    let [first, last] = [1, 3].map(|number| suite::starting(&published, &suite::id(number), None, at(0)));
+    let answers = store.turns.commit(vec![first, unfit, last]).await.unwrap();
+    assert!(
+        matches!(answers[..], [Ok(Committed::Done), Err(StoreError::Backend { .. }), Ok(Committed::Done)]),
+        "{answers:?}"
+    );
+    assert_eq!(store.turns.load(&suite::id(2)).await.unwrap(), None);
+}
+
+/// proves W16: whoever holds a row and doesn't let go of it is waited for by nobody but its own turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_is_held_is_in_nobodys_way() {
+    let url = fresh();
+    let store = opened(&url, Schema::default()).await;
+    let published = store.publishing.publish(&version("a"), at(0)).await.unwrap();
+    for number in [1, 2] {
+        suite::start(&store, &published, &suite::id(number), None, at(0)).await.unwrap();
+    }
+    let other = client(&url).await;
+    let hold = "BEGIN; UPDATE workflow_instances SET updated_at = updated_at WHERE id = 1";
+    other.batch_execute(hold).await.unwrap();
+    let pause = Event::Command { command: Command::Pause, by: Actor::System, expected: None };
+    let mut turns = vec![suite::starting(&published, &suite::id(3), None, at(1))];
+    for number in [1, 2] {
+        turns.push(Turn { new: None, plan: suite::plan(&store, &suite::id(number), &pause, at(1)).await });
+    }
+    let answers = store.turns.commit(turns.clone()).await.unwrap();
+    assert!(
+        matches!(answers[..], [Ok(Committed::Done), Ok(Committed::Conflict), Ok(Committed::Done)]),
+        "{answers:?}"
+    );
+    other.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!(suite::commit(&store, turns.swap_remove(1)).await, Committed::Done);
 }

@@ -1,5 +1,6 @@
 //! Connections: where to, over what, and with which settings.
 
+use std::ops::Deref;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -19,11 +20,13 @@ use crate::StoreError;
 const CONNECTIONS: usize = 16;
 /// How long somebody waits for one, new or not.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a server may be silent before its connections are given up: a machine that vanishes says no good-bye.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// The settings of every connection. Each statement has its index, and plans are made once: what the planner believes
 /// of tables that have just been made, or have just grown, must not lead it to read them whole. Nothing waits for ever.
 pub(super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
-     SET plan_cache_mode = force_generic_plan; SET jit = off; SET lock_timeout = '10s'; \
+     SET plan_cache_mode = force_generic_plan; SET jit = off; SET lock_timeout = '1s'; \
      SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'";
 
 /// A pool, cheap to clone.
@@ -42,6 +45,10 @@ impl Connections {
         let mut config = Config::from_str(&url).map_err(failed(ATTEMPTED))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
+        }
+        config.keepalives_idle(SILENCE / 2).keepalives_interval(SILENCE / 6).keepalives_retries(3);
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
         }
         if config.get_application_name().is_none() {
             config.application_name("heddle");
@@ -72,6 +79,18 @@ impl Connections {
         self.pool.get().await.map_err(failed("connect to the database"))
     }
 
+    /// A connection on loan for a transaction.
+    pub(super) async fn reserve(&self) -> Result<Reserved, StoreError> {
+        Ok(Reserved { client: Some(self.lend().await?) })
+    }
+
+    /// The same, with the transaction on it.
+    pub(super) async fn begin(&self) -> Result<Reserved, StoreError> {
+        let reserved = self.reserve().await?;
+        reserved.batch_execute("BEGIN").await.map_err(failed("begin a transaction"))?;
+        Ok(reserved)
+    }
+
     /// A connection of its own, which has to be driven.
     pub(super) async fn apart(
         &self,
@@ -86,6 +105,49 @@ impl Connections {
         StoreError,
     > {
         self.config.connect(self.tls.clone()).await.map_err(failed("connect to the database"))
+    }
+}
+
+/// A connection with a transaction on it. If it is dropped before that has ended, however this comes, nobody else gets it.
+pub(super) struct Reserved {
+    client: Option<Object>,
+}
+
+impl Reserved {
+    pub(super) async fn commit(self) -> Result<(), StoreError> {
+        self.batch_execute("COMMIT").await.map_err(failed("commit"))?;
+        self.release();
+        Ok(())
+    }
+
+    pub(super) async fn roll_back(self) -> Result<(), StoreError> {
+        self.batch_execute("ROLLBACK").await.map_err(failed("roll back"))?;
+        self.release();
+        Ok(())
+    }
+
+    /// Gives it back to the others, its transaction over.
+    pub(super) fn release(mut self) {
+        drop(self.client.take());
+    }
+}
+
+impl Deref for Reserved {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        match &self.client {
+            Some(client) => client,
+            None => unreachable!("what was given back is gone"),
+        }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            drop(Object::take(client));
+        }
     }
 }
 

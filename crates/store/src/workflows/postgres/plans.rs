@@ -78,6 +78,7 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (definitions::CURRENT, 2, &[]),
         (versions::GET, 1, &[]),
         (instances::GET, 1, &["workflow_instances_ulid_key"]),
+        (instances::HOLD_FREE, 1, &["workflow_instances_ulid_key"]),
         (instances::LAST_START, 3, &["winst_rate_idx"]),
         (instances::ACTORS, 1, &["workflow_instances_ulid_key"]),
         (instances::TURN, 10, &["workflow_instances_ulid_key"]),

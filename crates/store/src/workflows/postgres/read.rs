@@ -23,7 +23,7 @@ type Found = Result<Option<Loaded>, StoreError>;
 
 /// Reads instances as of one moment, in one round trip.
 pub(super) async fn load(database: &Database, ids: &[InstanceId]) -> Result<Vec<Found>, StoreError> {
-    let client = database.connections.lend().await?;
+    let client = database.connections.reserve().await?;
     let mut statements = Vec::new();
     for statement in [instances::GET, step_runs::OF_INSTANCES, waits::OF_INSTANCES] {
         let sql = database.tables.sql(statement);
@@ -35,6 +35,7 @@ pub(super) async fn load(database: &Database, ids: &[InstanceId]) -> Result<Vec<
     let queries = statements.iter().map(|statement| client.query(statement, &params));
     let (begun, read, ended) = in_turn(begin, queries, client.batch_execute("COMMIT")).await;
     begun.and(ended).map_err(failed(LOAD))?;
+    client.release();
     let mut read = read.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed(LOAD))?.into_iter();
     let mut rows = || read.next().unwrap_or_default();
     let (found, steps, waits) = (rows(), by_instance(rows()), by_instance(rows()));

@@ -7,16 +7,17 @@
 mod batch;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::future::{Future, poll_fn};
+use std::future::{Future, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
 use heddle_workflow::InstanceId;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Error, Row, Statement};
+use tokio_postgres::{Error, Row};
 
 use super::{Database, WorkflowPostgres, failed, query, read, system_time};
 use crate::StoreError;
@@ -80,19 +81,18 @@ async fn commit(database: &Arc<Database>, turns: &[Turn]) -> Result<Vec<Answer>,
         match together(database, turns, &round).await {
             Ok(done) => done.into_iter().for_each(|(turn, answer)| answers[turn] = Some(Ok(answer))),
             // One of them is at fault; which one shows when each is done by itself.
-            Err(error) if round.len() > 1 && is_data(&error) => {
+            Err(error) if is_data(&error) => {
                 for turn in round {
                     let done = together(database, turns, &[turn]).await;
                     answers[turn] =
-                        Some(done.map(|done| done.into_iter().next().map_or(Committed::Conflict, |it| it.1)));
+                        Some(done.map(|mut done| done.pop().map_or(Committed::Conflict, |it| it.1)));
                 }
             }
-            Err(error) if is_data(&error) => answers[round[0]] = Some(Err(error)),
             Err(error) => return Err(error),
         }
         left = later;
     }
-    Ok(answers.into_iter().map(|answer| answer.unwrap_or(Err(StoreError::Closed))).collect())
+    Ok(answers.into_iter().map(|answer| answer.unwrap_or(Ok(Committed::Conflict))).collect())
 }
 
 /// Turns that don't stand in each other's way, in the order of their instances, so that two processes seldom wait for
@@ -120,122 +120,90 @@ async fn together(
 ) -> Result<Vec<(usize, Committed)>, StoreError> {
     let mut left = round.to_vec();
     let mut answers = Vec::with_capacity(round.len());
-    let mut tries = 0;
+    let (mut tries, mut careful) = (0, false);
     while !left.is_empty() {
-        match attempt(database, turns, &left).await {
-            Ok(outcome) => {
-                // Whoever's start key was taken in the same moment finds it the next time.
-                if outcome.iter().any(Option::is_none) {
-                    tries += 1;
-                }
-                if tries > TRIES {
-                    return Err(StoreError::Closed);
-                }
-                let all_done = outcome.iter().all(|answer| matches!(answer, Some(Committed::Done)));
-                let mut again = Vec::new();
-                for (turn, answer) in left.into_iter().zip(outcome) {
-                    match answer {
-                        Some(Committed::Done) if !all_done => again.push(turn),
-                        Some(answer) => answers.push((turn, answer)),
-                        None => again.push(turn),
-                    }
-                }
-                left = again;
-            }
-            Err(StoreError::Backend { source, .. }) if tries < TRIES && is_interrupted(source.as_ref()) => {
+        let those: Vec<&Turn> = left.iter().map(|turn| &turns[*turn]).collect();
+        let mut undone = match attempt(database, &those, careful).await {
+            Ok(undone) => undone,
+            Err(error) if tries < TRIES && is_interrupted(&error) => {
                 tries += 1;
+                continue;
+            }
+            // Somebody holds one of the rows, and doesn't let go of it: the others need not wait for that.
+            Err(error) if !careful && code(&error) == Some(LOCK_NOT_AVAILABLE) => {
+                careful = true;
+                continue;
             }
             Err(error) => return Err(error),
+        };
+        let all_done = undone.is_empty();
+        tries += usize::from(undone.values().any(Option::is_none));
+        let mut again = Vec::new();
+        for (place, turn) in left.into_iter().enumerate() {
+            match undone.remove(&place) {
+                None if all_done => answers.push((turn, Committed::Done)),
+                // Whoever's start key was taken in the same moment finds it the next time.
+                None => again.push(turn),
+                Some(None) if tries <= TRIES => again.push(turn),
+                Some(answer) => answers.push((turn, answer.unwrap_or(Committed::Conflict))),
+            }
         }
+        left = again;
     }
     Ok(answers)
 }
 
-/// One transaction. All of the turns are done, or none is; then those that would have been are said to be `Done` all
-/// the same, and `None` stands for one that has to be tried again.
-async fn attempt(
-    database: &Database,
-    turns: &[Turn],
-    round: &[usize],
-) -> Result<Vec<Option<Committed>>, StoreError> {
-    let client = database.connections.lend().await?;
-    let started = started(database, &client, turns, round).await?;
-    let mut outcome: Vec<Option<Committed>> = round
-        .iter()
-        .map(|turn| {
-            let key = turns[*turn].new.as_ref().and_then(|new| new.idempotency.as_ref());
-            let first = key.and_then(|(digest, _)| started.get(digest)).cloned();
-            Some(first.map_or(Committed::Done, Committed::Existing))
-        })
-        .collect();
-    if outcome.iter().any(|answer| *answer != Some(Committed::Done)) {
-        return Ok(outcome);
+/// The turns of a transaction, by their place, that were not done, and what is to be said of each; `None`: that it has to
+/// be tried again. Where there is one, nothing is written, of none of them.
+type NotDone = BTreeMap<usize, Option<Committed>>;
+
+/// One transaction.
+async fn attempt(database: &Database, turns: &[&Turn], careful: bool) -> Result<NotDone, StoreError> {
+    let batch = Batch::new(&database.tables, turns);
+    let transaction = database.connections.begin().await?;
+    let mut undone = NotDone::new();
+    let written = write(&transaction, database, turns, &batch, careful, &mut undone).await;
+    if written.is_ok() && undone.is_empty() {
+        transaction.commit().await?;
+    } else {
+        transaction.roll_back().await?;
     }
-    let counted: Vec<(usize, &Turn)> = round
-        .iter()
-        .map(|turn| &turns[*turn])
-        .enumerate()
-        .filter(|(_, turn)| turn.new.as_ref().is_some_and(|new| new.rate.is_some()))
-        .collect();
-    let batch = Batch::new(&database.tables, round.iter().map(|turn| &turns[*turn]));
-    let mut undone = BTreeMap::new();
-    let result = in_transaction(&client, database, &counted, &batch, &mut undone).await;
-    let end = if result.is_ok() && undone.is_empty() { "COMMIT" } else { "ROLLBACK" };
-    match (client.batch_execute(end).await.map_err(failed(COMMIT)), result) {
-        (Ok(()), Ok(())) => {}
-        (ended, result) => {
-            if ended.is_err() {
-                // Whatever state it is in, nobody else is to have it.
-                drop(Object::take(client));
-            }
-            result?;
-            ended?;
-        }
-    }
-    for (place, answer) in undone {
-        outcome[place] = answer;
-    }
-    Ok(outcome)
+    written.map(|()| undone)
 }
 
-/// Runs the batch's statements. `undone`: the turns, by their place, that were not reached by all of their writes.
-async fn in_transaction(
+/// Writes the turns, as long as there is nothing against one of them.
+async fn write(
     client: &Object,
     database: &Database,
-    counted: &[(usize, &Turn)],
+    turns: &[&Turn],
     batch: &Batch<'_>,
-    undone: &mut BTreeMap<usize, Option<Committed>>,
+    careful: bool,
+    undone: &mut NotDone,
 ) -> Result<(), StoreError> {
-    let first = batch.instances();
-    let statements = prepared(client, database, &first).await?;
-    count(client, database, counted, undone).await?;
+    if careful {
+        leave_out_what_is_locked(client, database, turns, undone).await?;
+    }
+    check_starts(client, database, turns, undone).await?;
     if !undone.is_empty() {
         return Ok(());
     }
-    let begin = async {
-        // Counting has begun the transaction itself.
-        if counted.is_empty() { client.batch_execute("BEGIN").await } else { Ok(()) }
-    };
-    let (begun, rows, ()) = in_turn(begin, asked(client, &statements, &first), std::future::ready(())).await;
-    begun.map_err(failed(COMMIT))?;
+    let first = batch.instances();
     let mut ids: HashMap<String, String> = HashMap::new();
-    for rows in rows {
-        ids.extend(rows.map_err(failed(COMMIT))?.iter().map(|row| (row.get(0), row.get(1))));
+    for rows in run(client, database, &first).await? {
+        ids.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
     }
-    let instances: Vec<Option<String>> = batch.ulids().map(|ulid| ids.remove(ulid)).collect();
+    let instances: Vec<Option<String>> =
+        turns.iter().map(|turn| ids.remove(turn.plan.row.id.as_str())).collect();
     for (place, _) in instances.iter().enumerate().filter(|(_, instance)| instance.is_none()) {
         undone.insert(place, Some(Committed::Conflict));
     }
     let Some(instances) = instances.into_iter().collect::<Option<Vec<String>>>() else { return Ok(()) };
-    let rest = batch.rest(&instances);
-    let statements = prepared(client, database, &rest).await?;
-    let nothing = std::future::ready(());
-    let ((), rows, ()) = in_turn(nothing, asked(client, &statements, &rest), std::future::ready(())).await;
     let places: HashMap<&str, usize> =
         instances.iter().enumerate().map(|(place, instance)| (instance.as_str(), place)).collect();
-    for (asked, rows) in rest.iter().zip(rows) {
+    let rest = batch.rest(&instances);
+    for (asked, rows) in rest.iter().zip(run(client, database, &rest).await?) {
         let mut missing = asked.expected.clone();
-        for row in rows.map_err(failed(COMMIT))? {
+        for row in rows {
             if let Some(place) = places.get(row.get::<_, &str>(0)) {
                 missing.entry(*place).and_modify(|count| *count -= 1);
             }
@@ -247,29 +215,61 @@ async fn in_transaction(
     Ok(())
 }
 
-/// Counts the starts of definitions that have a rate. From here to the end of the transaction nobody else does.
-async fn count(
+/// Takes hold of the instances that nobody else holds; the others' turns are not done.
+async fn leave_out_what_is_locked(
     client: &Object,
     database: &Database,
-    counted: &[(usize, &Turn)],
-    undone: &mut BTreeMap<usize, Option<Committed>>,
+    turns: &[&Turn],
+    undone: &mut NotDone,
 ) -> Result<(), StoreError> {
-    if counted.is_empty() {
-        return Ok(());
+    let there = || turns.iter().enumerate().filter(|(_, turn)| turn.new.is_none());
+    let ids: Vec<&str> = there().map(|(_, turn)| turn.plan.row.id.as_str()).collect();
+    let rows = query(client, &database.tables, COMMIT, instances::HOLD_FREE, &[&ids]).await?;
+    let free: BTreeSet<&str> = rows.iter().map(|row| row.get(0)).collect();
+    for (place, turn) in there() {
+        if !free.contains(turn.plan.row.id.as_str()) {
+            undone.insert(place, Some(Committed::Conflict));
+        }
     }
-    client.batch_execute("BEGIN").await.map_err(failed(COMMIT))?;
-    let starts: Vec<_> = counted
-        .iter()
-        .filter_map(|(place, turn)| {
-            let new = turn.new.as_ref()?;
-            Some((*place, new.definition.0.as_str(), new.rate?, turn.plan.at))
-        })
-        .collect();
-    let ids: Vec<&str> = starts.iter().map(|start| start.1).collect();
-    query(client, &database.tables, COMMIT, definitions::COUNTING, &[&ids]).await?;
-    for (place, definition, rate, now) in starts {
-        let (since, others) = (system_time(rate.since(now)), i64::from(rate.count.saturating_sub(1)));
-        let params: [&(dyn ToSql + Sync); 3] = [&definition, &since, &others];
+    Ok(())
+}
+
+/// Whether new instances may start: their keys are new, and the rates of their definitions are not used up. From here to
+/// the end of the transaction nobody else starts one of a definition that has a rate.
+async fn check_starts(
+    client: &Object,
+    database: &Database,
+    turns: &[&Turn],
+    undone: &mut NotDone,
+) -> Result<(), StoreError> {
+    let starts =
+        || turns.iter().enumerate().filter_map(|(place, turn)| Some((place, turn, turn.new.as_ref()?)));
+    let counted = || starts().filter_map(|(place, turn, new)| Some((place, turn, new, new.rate?)));
+    let ids: Vec<&str> = counted().map(|(_, _, new, _)| new.definition.0.as_str()).collect();
+    if !ids.is_empty() {
+        query(client, &database.tables, COMMIT, definitions::COUNTING, &[&ids]).await?;
+    }
+    let keyed =
+        || starts().filter_map(|(place, turn, new)| Some((place, turn, &new.idempotency.as_ref()?.0)));
+    let keys: Vec<&str> = keyed().map(|(_, _, digest)| digest.as_str()).collect();
+    if !keys.is_empty() {
+        let times: Vec<SystemTime> = keyed().map(|(_, turn, _)| system_time(turn.plan.at)).collect();
+        let rows =
+            query(client, &database.tables, COMMIT, idempotency_keys::STARTED, &[&keys, &times]).await?;
+        let started: HashMap<&str, &str> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+        for (place, _, digest) in keyed() {
+            if let Some(first) = started.get(digest.as_str()) {
+                undone.insert(place, Some(Committed::Existing(instance_id((*first).to_owned())?)));
+            }
+        }
+    }
+    for (place, turn, new, rate) in counted() {
+        if undone.contains_key(&place) {
+            continue;
+        }
+        let since = system_time(rate.since(turn.plan.at));
+        let others = i64::from(rate.count.saturating_sub(1));
+        let params: [&(dyn ToSql + Sync); 3] = [&new.definition.0, &since, &others];
         let rows = query(client, &database.tables, COMMIT, instances::LAST_START, &params).await?;
         let last = rows.first().and_then(|row| read::time(row, 0));
         let row = Place { table: "workflow_instances", id: "the last start".to_owned() };
@@ -280,49 +280,19 @@ async fn count(
     Ok(())
 }
 
-async fn prepared(
-    client: &Object,
-    database: &Database,
-    asked: &[Asked<'_>],
-) -> Result<Vec<Statement>, StoreError> {
+/// Runs statements one behind the other, without waiting for an answer before the next one.
+async fn run(client: &Object, database: &Database, asked: &[Asked<'_>]) -> Result<Vec<Vec<Row>>, StoreError> {
     let mut statements = Vec::with_capacity(asked.len());
     for asked in asked {
         let sql = database.tables.sql(asked.statement);
         statements.push(client.prepare_cached(&sql).await.map_err(failed(COMMIT))?);
     }
-    Ok(statements)
-}
-
-fn asked<'a>(
-    client: &'a Object,
-    statements: &'a [Statement],
-    asked: &'a [Asked<'a>],
-) -> impl Iterator<Item = impl Future<Output = Result<Vec<Row>, Error>> + 'a> {
-    statements
+    let queries = statements
         .iter()
         .zip(asked)
-        .map(move |(statement, asked)| async move { client.query(statement, &asked.params()).await })
-}
-
-/// The first instances of the turns' start keys that still count, by key.
-async fn started(
-    database: &Database,
-    client: &Object,
-    turns: &[Turn],
-    round: &[usize],
-) -> Result<HashMap<String, InstanceId>, StoreError> {
-    let (mut keys, mut times) = (Vec::new(), Vec::new());
-    for turn in round.iter().map(|turn| &turns[*turn]) {
-        if let Some((digest, _)) = turn.new.as_ref().and_then(|new| new.idempotency.as_ref()) {
-            keys.push(digest.as_str());
-            times.push(system_time(turn.plan.at));
-        }
-    }
-    if keys.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows = query(client, &database.tables, COMMIT, idempotency_keys::STARTED, &[&keys, &times]).await?;
-    rows.into_iter().map(|row| Ok((row.get(0), instance_id(row.get(1))?))).collect()
+        .map(|(statement, asked)| async move { client.query(statement, &asked.params()).await });
+    let ((), rows, ()) = in_turn(ready(()), queries, ready(())).await;
+    rows.into_iter().collect::<Result<_, _>>().map_err(failed(COMMIT))
 }
 
 /// Runs futures side by side that are begun in order: their requests go out one behind the other without waiting for
@@ -367,17 +337,21 @@ pub(super) async fn in_turn<B: Future, F: Future, E: Future>(
     .await
 }
 
-/// Whether the database gave way to another transaction: a deadlock, or a lock that was waited for too long.
-fn is_interrupted(source: &(dyn std::error::Error + 'static)) -> bool {
-    code(source).is_some_and(|code| matches!(code, "40001" | "40P01" | "55P03"))
+/// What the database says where a row is held for longer than anybody should wait.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// Whether the database gave way to another transaction.
+fn is_interrupted(error: &StoreError) -> bool {
+    code(error).is_some_and(|code| matches!(code, "40001" | "40P01"))
 }
 
 /// Whether it is what was to be written that the database refuses: classes 22 and 23.
 fn is_data(error: &StoreError) -> bool {
-    let StoreError::Backend { source, .. } = error else { return false };
-    code(source.as_ref()).is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+    code(error).is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
 }
 
-fn code<'a>(source: &'a (dyn std::error::Error + 'static)) -> Option<&'a str> {
+/// The SQLSTATE of a failure, if it is the database's own.
+fn code(error: &StoreError) -> Option<&str> {
+    let StoreError::Backend { source, .. } = error else { return None };
     source.downcast_ref::<Error>().and_then(Error::code).map(tokio_postgres::error::SqlState::code)
 }

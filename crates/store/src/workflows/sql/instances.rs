@@ -188,6 +188,10 @@ CREATE TRIGGER winst_version_frozen BEFORE UPDATE OF version_id, ulid ON {instan
          i.owner_type, i.owner_id::text, v.publisher_type, v.publisher_id::text FROM {instances} i \
          JOIN {versions} v ON v.id = i.version_id WHERE i.ulid = $1";
 
+    /// Those that nobody holds, held from here on. `$1` ulids.
+    pub(in crate::workflows) const HOLD_FREE: &str = "SELECT ulid FROM {instances} WHERE ulid = ANY($1::text[]) \
+         FOR NO KEY UPDATE SKIP LOCKED";
+
     /// Turns, each a place in the arrays, under the guard of the version that it was decided on. `$1` ulids, `$2` those
     /// versions, `$3` statuses, `$4` nodes, `$5` steps, `$6` to `$8` failures, `$9` ended at, `$10` now.
     pub(in crate::workflows) const TURN: &str = "UPDATE {instances} i SET status = t.status, \

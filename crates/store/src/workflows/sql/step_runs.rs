@@ -47,9 +47,9 @@ CREATE INDEX wstep_queue_idx ON {step_runs} (scheduled_for) WHERE status = 'queu
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {step_runs} \
          (id, instance_id, node_id, visit, attempt, node_type, status, idempotency_key, input, output, \
          resume_signal, outcome, error_code, error_message, error_retryable, claim_token, lease_until, \
-         scheduled_for, started_at, finished_at, created_at, updated_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
-         ?21) ON CONFLICT DO NOTHING";
+         scheduled_for, started_at, finished_at, dispatched_at, created_at, updated_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, \
+         iif(?16 IS NULL, NULL, ?21), ?21, ?21) ON CONFLICT DO NOTHING";
 
     /// A change of a row that is still as its turn saw it. `?1` instance, `?2` to `?4` node, visit and attempt, `?5` and
     /// `?6` status and token as seen, `?7` status, `?8` scheduled for, `?9` resume, `?10` outcome, `?11` output, `?12` to
@@ -157,10 +157,11 @@ CREATE INDEX wstep_queue_idx ON {step_runs} (scheduled_for) WHERE status = 'queu
     pub(in crate::workflows) const INSERT: &str = "INSERT INTO {step_runs} \
          (id, instance_id, node_id, visit, attempt, node_type, status, idempotency_key, input, output, \
          resume_signal, outcome, error_code, error_message, error_retryable, claim_token, lease_until, \
-         scheduled_for, started_at, finished_at, created_at, updated_at) \
+         scheduled_for, started_at, finished_at, dispatched_at, created_at, updated_at) \
          SELECT {next:step_runs}, t.instance::{key}, t.node, t.visit, t.attempt, t.node_type, t.status, \
          t.idempotency_key, t.input::json, t.output::json, t.resume::json, t.outcome, t.code, t.message, \
-         t.retryable, t.token, t.lease, t.scheduled_for, t.started_at, t.finished_at, t.at, t.at \
+         t.retryable, t.token, t.lease, t.scheduled_for, t.started_at, t.finished_at, \
+         CASE WHEN t.token IS NOT NULL THEN t.at END, t.at, t.at \
          FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], \
          $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], \
          $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], \

@@ -64,9 +64,9 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(tables: &'a Tables, turns: impl Iterator<Item = &'a Turn>) -> Self {
-        let mut batch = Self { tables, turns: turns.collect(), stages: Vec::new() };
-        for (place, turn) in batch.turns.clone().into_iter().enumerate() {
+    pub(super) fn new(tables: &'a Tables, turns: &[&'a Turn]) -> Self {
+        let mut batch = Self { tables, turns: turns.to_vec(), stages: Vec::new() };
+        for (place, turn) in turns.iter().enumerate() {
             batch.add(place, turn);
         }
         batch
@@ -76,15 +76,15 @@ impl<'a> Batch<'a> {
     fn add(&mut self, turn: usize, what: &'a Turn) {
         let now = what.plan.at;
         let at = system_time(now);
-        let (mut stage, mut last) = (0, 0);
+        let (mut stage, mut last) = (0, None);
         for write in &what.plan.writes {
             let change = Change::of(write, now);
             let kind = kind(&change);
             // A row may be changed once by a statement; several new ones may come together.
-            if kind < last || (kind == last && kind <= MOVE) {
+            if last.is_some_and(|last| kind < last || (kind == last && kind <= MOVE)) {
                 stage += 1;
             }
-            last = kind;
+            last = Some(kind);
             if self.stages.len() <= stage {
                 self.stages.resize_with(stage + 1, Stage::default);
             }
@@ -108,11 +108,6 @@ impl<'a> Batch<'a> {
 
     fn new_key(&self, now: Timestamp) -> Option<String> {
         self.tables.keys.next(self.tables.schema.keys().primary, now).map(|key| key.0)
-    }
-
-    /// The instances' public ids, in the order of the turns.
-    pub(super) fn ulids(&self) -> impl Iterator<Item = &'a str> {
-        self.turns.iter().map(|turn| turn.plan.row.id.as_str())
     }
 
     /// The statements on the instances' own rows, which say what keys those have.
