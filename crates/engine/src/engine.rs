@@ -3,23 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use futures_util::future::join_all;
 use heddle_store::StoreError;
 use heddle_store::workflows::{
     Committed, InstanceSummary, Key, Loaded, Morph, NewInstance, Probe, Reading, Turn, WorkflowStore,
     owner_scope,
 };
 use heddle_workflow::{
-    Actor, Command, Event, Graph, InstanceId, Limits, Plan, Refusal, Start, State, Subject, check_payload,
+    Actor, Command, Event, Graph, InstanceId, Limits, Refusal, Start, State, Subject, Token, check_payload,
     check_record, check_text, decide, is_event_key, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
 
-use crate::draw::{instance_id, token};
+use crate::draw::instance_id;
 use crate::handler::digest;
 use crate::publish::check_definition;
-use crate::run::Running;
-use crate::work::following;
+use crate::run::{Hand, Running};
+use crate::work::{Following, Hands, Known};
 use crate::{Act, Clock, Draw, EngineError, Graphs, Permission, Registry};
 
 /// How often a turn is decided again when others were faster.
@@ -209,18 +210,9 @@ impl Engine {
             idempotency,
             rate: graph.settings().start_rate,
         };
-        let hand = self.hand();
-        let claim = token(self.draw.as_ref(), now);
-        let taken = hand.is_some() && self.take_next(&graph, &mut plan, &claim);
-        match self.commit(Turn { new: Some(new), plan: plan.clone() }).await? {
-            Committed::Done => {
-                if let Some((hand, (claimed, known))) =
-                    hand.filter(|_| taken).zip(following(&version, plan, claim))
-                {
-                    hand.perform(claimed, known);
-                }
-                Ok(Started { id, is_new: true })
-            }
+        let next = self.hand().and_then(|hand| Some((hand, self.take_next(&version, &graph, &mut plan)?)));
+        match self.commit(Turn { new: Some(new), plan }, next).await? {
+            Committed::Done => Ok(Started { id, is_new: true }),
             Committed::Existing(first) => Ok(Started { id: first, is_new: false }),
             Committed::Limited { again_at } => Err(EngineError::Refused(Refusal::StartRate { again_at })),
             Committed::Conflict => Err(EngineError::Busy(id)),
@@ -270,12 +262,17 @@ impl Engine {
         let mut after = None;
         loop {
             let waiting = self.store.turns.waiting_for(owner, key, after.as_ref(), EVENT_BATCH).await?;
-            for id in &waiting {
-                let event = Event::Published { key: key.to_owned(), payload: payload.clone() };
-                match self.turn(id, &event).await {
+            let event = Event::Published { key: key.to_owned(), payload: payload.clone() };
+            // At the same time, so that their turns share commits.
+            let turns = join_all(waiting.iter().map(|id| self.turn(id, &event))).await;
+            for (id, result) in waiting.iter().zip(turns) {
+                match result {
                     Ok(_) => taken += 1,
                     // Somebody else was first, or it was another one's event after all.
                     Err(EngineError::Refused(_)) => {}
+                    Err(error) if error.is_of_one_instance() => {
+                        tracing::error!(instance = %id, error = &error as &dyn std::error::Error, "could not tell it");
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -330,29 +327,22 @@ impl Engine {
         Ok((version, graph, state))
     }
 
-    /// Lets an event in: loads, decides and commits, again while others are faster. The step that follows is taken in
-    /// the same commit, where this node has room for it.
+    /// Lets an event in. The step that follows is taken in the same commit, where this node has room for it.
     pub(crate) async fn turn(&self, id: &InstanceId, event: &Event) -> Result<State, EngineError> {
-        let hand = self.hand();
-        let claim = token(self.draw.as_ref(), self.now());
-        let take = |graph: &Graph, plan: &mut Plan| hand.is_some() && self.take_next(graph, plan, &claim);
-        let (version, plan, taken) = self.turn_then(id, event, None, take).await?;
-        let state = plan.state.clone();
-        if let Some((hand, (claimed, known))) = hand.filter(|_| taken).zip(following(&version, plan, claim)) {
-            hand.perform(claimed, known);
-        }
-        Ok(state)
+        self.turn_by(id, event, None, Hands::Any, &mut Vec::new()).await.map(|(state, _)| state)
     }
 
-    /// The same, with a last word on each plan before it is committed. `known`: the state that this node left the
-    /// instance in; a plan on it is made without reading, and if it is old the guards say so.
-    pub(crate) async fn turn_then<T>(
+    /// Loads, decides and commits, again while others are faster. `known`: the state that this node left the instance in;
+    /// a plan on it is made without reading, and if it is old the guards say so. `tokens`: under which the step that
+    /// follows may have been taken, whatever the answer.
+    pub(crate) async fn turn_by(
         &self,
         id: &InstanceId,
         event: &Event,
-        mut known: Option<(Key, Arc<Graph>, State)>,
-        mut last_word: impl FnMut(&Graph, &mut Plan) -> T,
-    ) -> Result<(Key, Plan, T), EngineError> {
+        mut known: Option<Known>,
+        hands: Hands,
+        tokens: &mut Vec<Token>,
+    ) -> Result<(State, Option<Following>), EngineError> {
         for _ in 0..TRIES {
             let is_known = known.is_some();
             let (version, graph, state) = match known.take() {
@@ -365,19 +355,32 @@ impl Engine {
                 Err(_) if is_known => continue,
                 Err(refusal) => return Err(EngineError::Refused(refusal)),
             };
-            let word = last_word(&graph, &mut plan);
-            if self.commit(Turn { new: None, plan: plan.clone() }).await? == Committed::Done {
-                return Ok((version, plan, word));
+            let hand = if hands == Hands::Any { self.hand() } else { None };
+            let next = if hands == Hands::Own || hand.is_some() {
+                self.take_next(&version, &graph, &mut plan)
+            } else {
+                None
+            };
+            tokens.extend(next.as_ref().map(|(claimed, _)| claimed.claim.token.clone()));
+            let (own, other) = match hand {
+                Some(hand) => (None, next.map(|next| (hand, next))),
+                None => (next, None),
+            };
+            let after = plan.state.clone();
+            if self.commit(Turn { new: None, plan }, other).await? == Committed::Done {
+                return Ok((after, own));
             }
         }
         Err(EngineError::Busy(id.clone()))
     }
 
-    async fn commit(&self, turn: Turn) -> Result<Committed, EngineError> {
+    /// Commits a turn. `next`: the step that it takes, and room for it; it is performed once the turn is done, whether or
+    /// not the caller still waits for that.
+    async fn commit(&self, turn: Turn, next: Option<(Hand, Following)>) -> Result<Committed, EngineError> {
         let (leaves_work, ended) = (turn.plan.leaves_work(), turn.plan.state.life.status().is_ended());
         let id = turn.plan.state.id.clone();
         let committed = match self.running() {
-            Some(running) => running.commits.ask(turn).await?,
+            Some(running) => running.commits.ask((turn, next)).await?,
             None => self.store.turns.commit(vec![turn]).await?.pop().unwrap_or(Err(StoreError::Closed))?,
         };
         if committed == Committed::Done {

@@ -79,3 +79,17 @@ impl EngineError {
         }
     }
 }
+
+impl EngineError {
+    /// Whether it is about one instance alone, so that others need not suffer for it.
+    pub(crate) const fn is_of_one_instance(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. }
+                | Self::BadVersion(_)
+                | Self::Busy(_)
+                | Self::NoInstance(_)
+                | Self::Store(StoreError::BadRow { .. })
+        )
+    }
+}

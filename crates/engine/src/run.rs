@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError};
 
 use heddle_store::workflows::{Claimed, Committed, Loaded, Turn, WorkflowStore};
 use heddle_workflow::{InstanceId, State};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::gather::Gather;
+use crate::work::Following;
 use crate::{Config, Engine, EngineError};
 
 /// How many turns share a commit at most.
@@ -26,7 +27,7 @@ const WAKES: usize = 4;
 
 /// What a node has while it works.
 pub(crate) struct Running {
-    pub(crate) commits: Gather<Turn, Committed>,
+    pub(crate) commits: Gather<(Turn, Option<(Hand, Following)>), Committed>,
     pub(crate) loads: Gather<InstanceId, Option<Loaded>>,
     free: Arc<Semaphore>,
     taken: mpsc::UnboundedSender<Taken>,
@@ -56,10 +57,20 @@ impl Hand {
 impl Running {
     fn new(store: &WorkflowStore, config: &Config, taken: mpsc::UnboundedSender<Taken>) -> Self {
         let (committing, loading) = (Arc::clone(&store.turns), Arc::clone(&store.turns));
-        let commits = Gather::new(COMMIT_TOGETHER, COMMITS, move |turns| {
-            let store = Arc::clone(&committing);
-            Box::pin(async move { store.commit(turns).await })
-        });
+        let commits =
+            Gather::new(COMMIT_TOGETHER, COMMITS, move |asked: Vec<(Turn, Option<(Hand, Following)>)>| {
+                let store = Arc::clone(&committing);
+                Box::pin(async move {
+                    let (turns, next): (Vec<Turn>, Vec<_>) = asked.into_iter().unzip();
+                    let committed = store.commit(turns).await?;
+                    for (committed, next) in committed.iter().zip(next) {
+                        if let (Ok(Committed::Done), Some((hand, (claimed, known)))) = (committed, next) {
+                            hand.perform(claimed, known);
+                        }
+                    }
+                    Ok(committed)
+                })
+            });
         let loads = Gather::new(LOAD_TOGETHER, LOADS, move |ids: Vec<InstanceId>| {
             let store = Arc::clone(&loading);
             Box::pin(async move { store.load_all(&ids).await })
@@ -72,11 +83,14 @@ impl Running {
 struct Working {
     engine: Arc<Engine>,
     running: Arc<Running>,
+    /// Tells the waker to stop.
+    stopped: watch::Sender<bool>,
 }
 
 impl Drop for Working {
     fn drop(&mut self) {
         self.running.free.close();
+        self.stopped.send_replace(true);
         let mut running = self.engine.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.take_if(|running| Arc::ptr_eq(running, &self.running));
     }
@@ -94,17 +108,27 @@ impl Engine {
         Some(Hand { running, permit })
     }
 
-    /// Works until `stop` comes back, and then ends what it has begun. Needs a tokio runtime.
+    /// Works until `stop` comes back, and then ends the steps that it has begun; those that follow are for others. Needs a
+    /// tokio runtime. A run that is dropped takes nothing new either, but nobody waits for what it has begun.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>) {
         let (taken, waiting) = mpsc::unbounded_channel();
         let running = Arc::new(Running::new(&self.store, &self.config, taken));
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&running));
-        let working = Working { engine: Arc::clone(&self), running };
-        let performer = tokio::spawn(Arc::clone(&self).keep_performing(waiting));
-        let waker = tokio::spawn(Arc::clone(&self).keep_waking());
+        let (stopped, stop_waking) = watch::channel(false);
+        let free = Arc::clone(&running.free);
+        let working = Working { engine: Arc::clone(&self), running, stopped };
+        let performer = tokio::spawn(Arc::clone(&self).keep_performing(free, waiting));
+        let waker = tokio::spawn(Arc::clone(&self).keep_waking(stop_waking));
         let mut stop = std::pin::pin!(stop);
         loop {
-            let idle = match self.take(&working.running).await {
+            // Nothing new is begun once somebody has asked to stop, however full the node is.
+            let room = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                room = Arc::clone(&working.running.free).acquire_owned() => room,
+            };
+            let Ok(first) = room else { break };
+            let idle = match self.take(&working.running, first).await {
                 Ok(took) => took == 0,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "could not look for work");
@@ -125,16 +149,14 @@ impl Engine {
                 () = probed => {}
             }
         }
-        waker.abort();
         drop(working);
-        // It ends with the last step.
+        // Turns that are under way may still take a step. It ends with the last of them.
+        let _ = waker.await;
         let _ = performer.await;
     }
 
     /// Takes as many steps as there is room for; how many.
-    async fn take(&self, running: &Arc<Running>) -> Result<usize, EngineError> {
-        // A closed semaphore has no room: the node has been told to stop.
-        let Ok(first) = Arc::clone(&running.free).acquire_owned().await else { return Ok(0) };
+    async fn take(&self, running: &Arc<Running>, first: OwnedSemaphorePermit) -> Result<usize, EngineError> {
         let mut permits = vec![first];
         let more = running.free.available_permits().min(CLAIM_TOGETHER - 1);
         permits.extend((0..more).map_while(|_| Arc::clone(&running.free).try_acquire_owned().ok()));
@@ -147,16 +169,20 @@ impl Engine {
     }
 
     /// Performs what is taken, until nobody can take any more.
-    async fn keep_performing(self: Arc<Self>, mut waiting: mpsc::UnboundedReceiver<Taken>) {
+    async fn keep_performing(
+        self: Arc<Self>,
+        free: Arc<Semaphore>,
+        mut waiting: mpsc::UnboundedReceiver<Taken>,
+    ) {
         let mut steps = JoinSet::new();
         loop {
             tokio::select! {
                 taken = waiting.recv() => {
                     let Some(Taken { claimed, known, permit }) = taken else { break };
-                    let engine = Arc::clone(&self);
+                    let (engine, free) = (Arc::clone(&self), Arc::clone(&free));
                     steps.spawn(async move {
                         let _permit = permit;
-                        if let Err(error) = engine.perform(claimed, known).await {
+                        if let Err(error) = engine.perform(claimed, known, || free.is_closed()).await {
                             tracing::warn!(
                                 error = &error as &dyn std::error::Error,
                                 "a step was left to its lease"
@@ -170,12 +196,15 @@ impl Engine {
         while steps.join_next().await.is_some() {}
     }
 
-    /// Wakes what is due. While there is more of it, a few batches are under way at a time.
-    async fn keep_waking(self: Arc<Self>) {
+    /// Wakes what is due, until it is told to stop. While there is more of it, a few batches are under way at a time.
+    async fn keep_waking(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         let (free, mut batches) = (Arc::new(Semaphore::new(WAKES)), JoinSet::new());
         loop {
-            let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
+            let Ok(permit) = Arc::clone(&free).acquire_owned().await else { break };
             while batches.try_join_next().is_some() {}
+            if *stopped.borrow() {
+                break;
+            }
             match self.due().await {
                 Ok(due) => {
                     let more = due.len() >= usize::from(self.config.wake_batch);
@@ -200,7 +229,11 @@ impl Engine {
                     );
                 }
             }
-            self.clock.sleep(self.config.wake).await;
+            tokio::select! {
+                _ = stopped.changed() => {}
+                () = self.clock.sleep(self.config.wake) => {}
+            }
         }
+        while batches.join_next().await.is_some() {}
     }
 }

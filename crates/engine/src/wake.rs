@@ -39,12 +39,7 @@ impl Engine {
             Ok(_) => Ok(()),
             Err(EngineError::Refused(refusal)) if is_seen_to(&refusal) => Ok(()),
             // One that can't be read must not keep the others waiting.
-            Err(
-                error @ (EngineError::Refused(_)
-                | EngineError::Damaged { .. }
-                | EngineError::BadVersion(_)
-                | EngineError::Busy(_)),
-            ) => {
+            Err(error) if error.is_of_one_instance() || matches!(error, EngineError::Refused(_)) => {
                 tracing::error!(instance = %id, error = &error as &dyn std::error::Error, "could not wake it");
                 Ok(())
             }

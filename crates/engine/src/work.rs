@@ -16,10 +16,10 @@ use crate::draw::{chance, token};
 use crate::handler::{acting, context};
 use crate::{Act, Engine, EngineError};
 
-/// How often the end of a step is tried to be written when the store fails. Its failure is not the step's: what
-/// can't be written is lost with its lease, and the step is run again.
-const WRITES: u32 = 5;
+/// After how long the end of a step is tried to be written again when the store fails; twice as long each time. Its failure
+/// is not the step's: what can't be written before the lease runs out is lost with it, and the step is run again.
 const PAUSE: SignedDuration = SignedDuration::from_millis(100);
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(2);
 type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What became of something that was done under a claim.
@@ -28,6 +28,20 @@ enum Held<T> {
     TimedOut,
     /// Somebody else has the step.
     Lost,
+}
+
+/// A version, its graph, and the state that an instance of it was left in.
+pub(crate) type Known = (Key, Arc<Graph>, State);
+
+/// Who takes the step that a turn leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hands {
+    /// Whoever makes the turn, who has just ended the step before.
+    Own,
+    /// This node, where it is at work and has room for one more.
+    Any,
+    /// Whoever comes for it.
+    Nobodys,
 }
 
 /// A step that follows in the same hands, and the state that its instance was left in.
@@ -50,17 +64,23 @@ impl Engine {
         let claimed = self.claim(most).await?;
         let count = claimed.len();
         for claimed in claimed {
-            self.perform(claimed, None).await?;
+            self.perform(claimed, None, || false).await?;
         }
         Ok(count)
     }
 
     /// Runs a step, and those that follow it as long as they can be taken in the same commit.
-    pub(crate) async fn perform(&self, claimed: Claimed, known: Option<State>) -> Result<(), EngineError> {
+    /// Once the node is to stop, what follows is left to others.
+    pub(crate) async fn perform(
+        &self,
+        claimed: Claimed,
+        known: Option<State>,
+        is_to_stop: impl Fn() -> bool + Sync,
+    ) -> Result<(), EngineError> {
         let actor = Arc::new(OnceCell::new());
         let mut next = Some((claimed, known));
         while let Some((claimed, known)) = next {
-            next = self.step(claimed, known, &actor).await?;
+            next = self.step(claimed, known, &actor, &is_to_stop).await?;
         }
         Ok(())
     }
@@ -71,6 +91,7 @@ impl Engine {
         claimed: Claimed,
         known: Option<State>,
         actor: &Arc<OnceCell<Actor>>,
+        is_to_stop: &(impl Fn() -> bool + Sync),
     ) -> Result<Option<Following>, EngineError> {
         let graph = self.graph(&claimed.version).await?;
         let node = graph.find(claimed.claim.step.node.as_str()).map(|index| graph.node(index));
@@ -80,6 +101,7 @@ impl Engine {
         if !self.registry.has(handler) {
             return self.give_back(&claimed.claim, "there is no handler for it here").await;
         }
+        let with_graph = |state| (claimed.version.clone(), Arc::clone(&graph), state);
         let mut patience = node.timeout.map(|timeout| self.clock.sleep(timeout));
         if self.permission.is_some() {
             let permitted = self.permitted(&claimed.claim, handler, actor);
@@ -87,9 +109,7 @@ impl Engine {
                 Held::Ended(Ok(())) => {}
                 Held::Ended(Err(EngineError::Forbidden { reason })) => {
                     let end = failed("forbidden", &reason, false);
-                    return self
-                        .finish(&claimed, known.map(|state| (claimed.version.clone(), graph, state)), end)
-                        .await;
+                    return self.finish(&claimed, known.map(with_graph), end, is_to_stop).await;
                 }
                 // Whether it may run is not for the step to fail by.
                 Held::Ended(Err(error)) => {
@@ -100,13 +120,7 @@ impl Engine {
                     return self.give_back(&claimed.claim, "nobody knows whether it may run").await;
                 }
                 Held::TimedOut => {
-                    return self
-                        .finish(
-                            &claimed,
-                            known.map(|state| (claimed.version.clone(), graph, state)),
-                            timed_out(),
-                        )
-                        .await;
+                    return self.finish(&claimed, known.map(with_graph), timed_out(), is_to_stop).await;
                 }
                 Held::Lost => return Ok(None),
             }
@@ -126,7 +140,7 @@ impl Engine {
             // Whoever holds it now runs it again; this call is dropped where it stands.
             Held::Lost => return Ok(None),
         };
-        self.finish(&claimed, known.map(|state| (claimed.version.clone(), graph, state)), end).await
+        self.finish(&claimed, known.map(with_graph), end, is_to_stop).await
     }
 
     /// Whether the step may run, as whom it acts.
@@ -147,24 +161,25 @@ impl Engine {
         patience: &mut Option<Sleep>,
         work: impl Future<Output = T>,
     ) -> Held<T> {
-        let mut work = std::pin::pin!(work);
-        loop {
-            let patience = async {
-                match patience {
-                    Some(patience) => patience.as_mut().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                done = &mut work => return Held::Ended(done),
-                () = patience => return Held::TimedOut,
-                () = self.clock.sleep(self.config.lease / 3) => {
-                    if !self.heartbeat(claim).await {
-                        return Held::Lost;
-                    }
+        let patience = async {
+            match patience {
+                Some(patience) => patience.as_mut().await,
+                None => std::future::pending().await,
+            }
+        };
+        let lost = async {
+            loop {
+                self.clock.sleep(self.config.lease / 3).await;
+                if !self.heartbeat(claim).await {
+                    return;
                 }
             }
+        };
+        tokio::select! {
+            biased;
+            done = work => Held::Ended(done),
+            () = patience => Held::TimedOut,
+            () = lost => Held::Lost,
         }
     }
 
@@ -192,36 +207,36 @@ impl Engine {
     async fn finish(
         &self,
         claimed: &Claimed,
-        mut known: Option<(Key, Arc<Graph>, State)>,
+        mut known: Option<Known>,
         end: StepEnd,
+        is_to_stop: &(impl Fn() -> bool + Sync),
     ) -> Result<Option<Following>, EngineError> {
         let claim = &claimed.claim;
         let chance = chance(self.draw.as_ref());
         let event = Event::StepEnded { token: claim.token.clone(), end, chance };
-        let mut tries = 0;
-        let mut tokens = Vec::new();
+        // After that somebody else may have it.
+        let until = self.now().checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
+        let (mut pause, mut tokens) = (PAUSE, Vec::new());
+        let mut is_first = true;
         loop {
-            let next = token(self.draw.as_ref(), self.now());
-            tokens.push(next.clone());
-            let take = |graph: &Graph, plan: &mut Plan| self.take_next(graph, plan, &next);
-            match self.turn_then(&claim.instance, &event, known.take(), take).await {
-                Ok((version, plan, true)) => return Ok(following(&version, plan, next)),
-                Ok((_, _, false)) => return Ok(None),
+            let hands = if is_to_stop() { Hands::Nobodys } else { Hands::Own };
+            match self.turn_by(&claim.instance, &event, known.take(), hands, &mut tokens).await {
+                Ok((_, next)) => return Ok(next),
                 // It was written, and only the answer was lost: what follows it is in these hands.
-                Err(EngineError::Refused(Refusal::LeaseLost)) if tries > 0 => {
+                Err(EngineError::Refused(Refusal::LeaseLost)) if !is_first => {
                     return self.left_to(claimed, &tokens).await;
                 }
                 Err(EngineError::Refused(refusal)) => {
                     tracing::info!(code = refusal.code(), step = %claim.step.node, "the end of a step came too late");
                     return Ok(None);
                 }
-                Err(EngineError::Store(error)) if tries < WRITES => {
+                Err(EngineError::Store(error)) if self.now() < until => {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         "could not write the end of a step"
                     );
-                    tries += 1;
-                    self.clock.sleep(PAUSE).await;
+                    self.clock.sleep(pause).await;
+                    (pause, is_first) = ((pause * 2).min(LONGEST_PAUSE), false);
                 }
                 Err(error) => return Err(error),
             }
@@ -250,36 +265,26 @@ impl Engine {
     }
 
     /// Takes the step that a plan leaves, if it is one of this node's.
-    pub(crate) fn take_next(&self, graph: &Graph, plan: &mut Plan, token: &Token) -> bool {
-        let Life::Running(step) = &plan.state.life else { return false };
-        let NodeKind::Action { handler, .. } = &graph.node(step.attempt.node).kind else { return false };
+    pub(crate) fn take_next(&self, version: &Key, graph: &Graph, plan: &mut Plan) -> Option<Following> {
+        let Life::Running(step) = &plan.state.life else { return None };
+        let NodeKind::Action { handler, .. } = &graph.node(step.attempt.node).kind else { return None };
+        if !self.registry.has(handler) {
+            return None;
+        }
+        let token = token(self.draw.as_ref(), plan.at);
         let until = plan.at.checked_add(self.config.lease).unwrap_or(jiff::Timestamp::MAX);
-        self.registry.has(handler) && plan.claim(token, until)
+        let attempt = plan.claim(&token, until)?;
+        let node = graph.node(attempt.node).id.clone();
+        let step = StepKey { node, visit: attempt.visit, attempt: attempt.attempt };
+        let claimed = Claimed {
+            idempotency_key: step.idempotency_key(&plan.state.id),
+            claim: ClaimRef { instance: plan.state.id.clone(), step, token },
+            version: version.clone(),
+            input: attempt.input,
+            resume: attempt.resume,
+        };
+        Some((claimed, Some(plan.state.clone())))
     }
-}
-
-/// The step that a plan has opened and given to this node.
-pub(crate) fn following(version: &Key, plan: Plan, token: Token) -> Option<Following> {
-    let Life::Running(step) = &plan.state.life else { return None };
-    if !matches!(step.activity, Activity::Held(_)) {
-        return None;
-    }
-    let opened = plan.writes.into_iter().rev().find_map(|write| match write {
-        heddle_workflow::Write::Step {
-            key,
-            change: heddle_workflow::StepChange::Open { idempotency_key, .. },
-        } => Some((key, idempotency_key)),
-        _ => None,
-    });
-    let (key, idempotency_key): (StepKey, String) = opened?;
-    let claimed = Claimed {
-        claim: ClaimRef { instance: plan.state.id.clone(), step: key, token },
-        version: version.clone(),
-        idempotency_key,
-        input: step.attempt.input.clone(),
-        resume: step.attempt.resume.clone(),
-    };
-    Some((claimed, Some(plan.state)))
 }
 
 fn timed_out() -> StepEnd {

@@ -245,8 +245,8 @@ async fn a_database_error_is_no_failure_of_the_step() {
     // Where it can't be written at all, its lease is lost, which is none of its node's attempts.
     let id = world.engine.start(Request::new("test", Value::Null)).await.unwrap();
     world.flaky.failing.store(100, Ordering::SeqCst);
-    let (worked, ()) = tokio::join!(world.engine.work_once(1), world.pass(SignedDuration::from_secs(2)));
-    assert!(matches!(worked, Err(EngineError::Store(_))));
+    let (worked, ()) = tokio::join!(world.engine.work_once(1), world.pass(SignedDuration::from_secs(40)));
+    assert!(worked.is_ok(), "it gives up");
     world.flaky.failing.store(0, Ordering::SeqCst);
     world.later(SignedDuration::from_secs(30));
     world.engine.wake_once().await.unwrap();

@@ -351,10 +351,11 @@ fn the_next_step_can_be_claimed_with_the_end_of_the_last() {
     let mut world = World::new(graph, Value::Null);
     let mut plan = world.run(ok(Value::Null));
     let token = Token::new("next");
-    assert!(plan.claim(&token, world.now + SignedDuration::from_secs(30)));
-    assert!(!plan.claim(&Token::new("again"), world.now + SignedDuration::from_secs(30)));
+    let taken = plan.claim(&token, world.now + SignedDuration::from_secs(30)).unwrap();
+    assert_eq!((taken.visit, taken.attempt), (1, 1));
+    assert_eq!(plan.claim(&Token::new("again"), world.now + SignedDuration::from_secs(30)), None);
     let Life::Running(step) = &plan.state.life else { panic!() };
     assert!(matches!(&step.activity, Activity::Held(lease) if lease.token == token));
     let mut plan = world.command(heddle_workflow::Command::Pause).unwrap();
-    assert!(!plan.claim(&token, world.now + SignedDuration::from_secs(30)));
+    assert_eq!(plan.claim(&token, world.now + SignedDuration::from_secs(30)), None);
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::{
-    Activity, Actor, Failure, InstanceId, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind,
+    Activity, Actor, Attempt, Failure, InstanceId, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind,
 };
 use crate::{NodeId, Outcome};
 
@@ -38,13 +38,13 @@ impl Plan {
             if matches!(step.activity, Activity::Queued { from } if from <= self.at))
     }
 
-    /// Gives the step that the plan leaves to somebody in the same commit. `false`, and no change, where it leaves
-    /// none.
-    pub fn claim(&mut self, token: &Token, until: Timestamp) -> bool {
+    /// Gives the step that the plan leaves to somebody in the same commit, and says which it is. `None`, and no change,
+    /// where it leaves none.
+    pub fn claim(&mut self, token: &Token, until: Timestamp) -> Option<Attempt> {
         if !self.leaves_work() {
-            return false;
+            return None;
         }
-        let Life::Running(step) = &mut self.state.life else { return false };
+        let Life::Running(step) = &mut self.state.life else { return None };
         let lease = Lease { token: token.clone(), until, since: self.at };
         // What is left was opened by this plan's last step write; a plan that only moved an old row is left alone.
         let opened = self.writes.iter_mut().rev().find_map(|write| match write {
@@ -59,9 +59,9 @@ impl Plan {
             Some(opening @ Opening::Queued { paused: false, .. }) => {
                 *opening = Opening::Held(lease.clone());
                 step.activity = Activity::Held(lease);
-                true
+                Some(step.attempt.clone())
             }
-            _ => false,
+            _ => None,
         }
     }
 }
