@@ -94,7 +94,8 @@ impl Engine {
         Some(Hand { running, permit })
     }
 
-    /// Works until `stop` comes back, and then ends what it has begun. Needs a tokio runtime.
+    /// Works until `stop` comes back, and then ends what it has begun, however long that takes. Needs a tokio runtime. A
+    /// store that fails for a while is asked again; it is said by `tracing` alone.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>) {
         let (taken, waiting) = mpsc::unbounded_channel();
         let running = Arc::new(Running::new(&self.store, &self.config, taken));
