@@ -1,5 +1,5 @@
 //! Charge an order, wait up to thirty days for word of its delivery, and remind somebody if none comes. In memory, on
-//! a clock that is moved by hand; with a store on disk and `Engine::run` it is the same.
+//! a clock that is moved by hand; with a store on disk and `Engine::run` it is the same: see `durable.rs`.
 
 use heddle_engine::{Context, Flow, Harness, Registry, StepError};
 use serde::{Deserialize, Serialize};

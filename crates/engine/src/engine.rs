@@ -30,20 +30,21 @@ const EVENT_BATCH: u16 = 100;
 /// Longest idempotency key of a start, in characters. Rows keep its digest alone.
 const MAX_IDEMPOTENCY_CHARS: usize = 255;
 
-/// What an engine does how often.
+/// What an engine does how often. [`Config::default`] is what is said in brackets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// How long a claim holds without a heartbeat. After a crash nothing of a step happens for this long.
+    /// How long a claim holds without a heartbeat. After a crash nothing of a step happens for this long
+    /// (30 s).
     pub lease: SignedDuration,
-    /// How often it looks for work that no probe told it of.
+    /// How often it looks for work that no probe told it of (250 ms).
     pub poll: SignedDuration,
-    /// How often it looks for what is due.
+    /// How often it looks for what is due (250 ms).
     pub wake: SignedDuration,
-    /// How many steps it runs at a time.
+    /// How many steps it runs at a time (256).
     pub concurrency: usize,
-    /// How many things of a kind it wakes at a time.
+    /// How many things of a kind it wakes at a time (200).
     pub wake_batch: u16,
-    /// How long a start's idempotency key counts: `idempotency.ttl`.
+    /// How long a start's idempotency key counts: `idempotency.ttl` (a day).
     pub idempotency_ttl: SignedDuration,
     /// What holds for every instance.
     pub limits: Limits,
@@ -63,7 +64,7 @@ impl Default for Config {
     }
 }
 
-/// A request to start an instance.
+/// A request to start an instance. Made with [`new`](Self::new); the other fields are set by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The definition's key.
@@ -74,7 +75,8 @@ pub struct Request {
     pub trigger: Json,
     /// What it is about.
     pub subject: Subject,
-    /// A key under which there is one instance, however often it is asked for (W21).
+    /// A key under which there is one instance, however often it is asked for (W21), as long as
+    /// [`Config::idempotency_ttl`] says. Counts for one definition of one owner.
     pub idempotency_key: Option<String>,
     /// Who starts it.
     pub starter: Option<Morph>,
@@ -119,7 +121,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine node on a store.
+    /// An engine node on a store. It does nothing by itself: see [`run`](Self::run).
     pub fn new(
         store: WorkflowStore,
         registry: Registry,
@@ -171,7 +173,8 @@ impl Engine {
     }
 
     /// Starts an instance of a definition's current version. With an idempotency key that has been seen, gives the
-    /// first instance's id.
+    /// first instance's id, and does nothing with the trigger. Returns as soon as that is committed; the steps are for
+    /// whatever node works on the store.
     pub async fn start(&self, request: Request) -> Result<InstanceId, EngineError> {
         self.begin(request).await.map(|started| started.id)
     }
@@ -232,7 +235,8 @@ impl Engine {
         self.turn(id, &Event::Command { command, by, expected }).await
     }
 
-    /// Sends an instance a signal, which is kept until something waits for it.
+    /// Sends an instance a signal, which is kept until something waits for it. Sent twice, it is two signals. An
+    /// instance that has ended refuses it.
     pub async fn signal(
         &self,
         id: &InstanceId,
@@ -288,7 +292,8 @@ impl Engine {
         self.load(id).await.map(|(_, state)| state)
     }
 
-    /// Waits until an instance is over, and gives its state.
+    /// Waits until an instance is over, and gives its state. As long as that takes: some node has to be at work on the
+    /// store, and a limit is the caller's (`tokio::time::timeout`).
     pub async fn end(&self, id: &InstanceId) -> Result<State, EngineError> {
         self.ended(id).await?;
         self.state(id).await

@@ -2,7 +2,7 @@
 
 use heddle_store::StoreError;
 use heddle_store::workflows::PublishError;
-use heddle_workflow::{CanonicalError, Finding, InstanceId, Refusal, RestoreError, TextError};
+use heddle_workflow::{CanonicalError, Finding, InstanceId, Refusal, RestoreError, Severity, TextError};
 
 use crate::NobodyKnows;
 
@@ -10,7 +10,7 @@ use crate::NobodyKnows;
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The graph has errors.
-    #[error("the graph has {} findings", .0.len())]
+    #[error("the graph can't be published: {}", said(.0))]
     Invalid(Vec<Finding>),
     /// The document has no canonical form.
     #[error("the document has no checksum")]
@@ -57,6 +57,17 @@ pub enum EngineError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// The first error of a graph, and how many more findings there are.
+fn said(findings: &[Finding]) -> String {
+    let first = findings.iter().find(|finding| finding.severity == Severity::Error).or(findings.first());
+    let first = first.map(ToString::to_string).unwrap_or_default();
+    match findings.len() {
+        0 | 1 => first,
+        2 => format!("{first}; 1 more finding"),
+        count => format!("{first}; {} more findings", count - 1),
+    }
 }
 
 impl EngineError {

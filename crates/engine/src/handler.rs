@@ -26,7 +26,7 @@ use crate::Clock;
 pub enum Flow<O> {
     /// On by the outcome `default`, with this output.
     Done(O),
-    /// On by another outcome.
+    /// On by another outcome, one of those that the handler is registered with: see [`Registry::action_with`].
     By(String, O),
     /// Call it again when this event has come, or after this long. Its [`Context::resume`] says which.
     Wait {
@@ -58,7 +58,7 @@ impl StepError {
     }
 }
 
-/// Any error, as one that may pass.
+/// Any error, as one that may pass, by the code `handler`: what `?` makes of it.
 impl<E: std::error::Error> From<E> for StepError {
     fn from(error: E) -> Self {
         Self::retryable("handler", error)
@@ -79,7 +79,7 @@ pub enum Resume {
 pub struct Context {
     /// The instance.
     pub instance: InstanceId,
-    /// The step.
+    /// The step: its node, the visit of it, and the attempt, from 1.
     pub step: StepKey,
     /// The same for every attempt of this visit, and for no other: what the outside should know an effect by.
     pub idempotency_key: String,

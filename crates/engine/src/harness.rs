@@ -46,7 +46,7 @@ impl Harness {
         self.clock.now()
     }
 
-    /// Publishes a definition and starts an instance of it.
+    /// Publishes a definition, under the key `test`, and starts an instance of it. Nothing of it is done yet.
     pub async fn start(&self, document: &Json, trigger: Json) -> Result<InstanceId, EngineError> {
         self.engine.publish("test", document).await?;
         self.engine.start(Request::new("test", trigger)).await

@@ -108,8 +108,9 @@ impl Engine {
         Some(Hand { running, permit })
     }
 
-    /// Works until `stop` comes back, and then ends the steps that it has begun; those that follow are for others. Needs a
-    /// tokio runtime. A run that is dropped takes nothing new either, but nobody waits for what it has begun.
+    /// Works until `stop` comes back, and then ends the steps that it has begun, however long they take; those that follow are
+    /// for others. Needs a tokio runtime. A store that fails for a while is asked again; it is said by `tracing` alone. A run
+    /// that is dropped takes nothing new either, but nobody waits for what it has begun.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>) {
         let (taken, waiting) = mpsc::unbounded_channel();
         let running = Arc::new(Running::new(&self.store, &self.config, taken));

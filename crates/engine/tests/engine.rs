@@ -163,6 +163,7 @@ async fn a_start_key_gives_the_first_instance() {
 async fn publishing_checks() {
     let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
     let error = harness.engine().publish("test", &chain(&["b"])).await.unwrap_err();
+    assert!(error.to_string().contains("there is no handler"), "{error}");
     assert!(matches!(error, EngineError::Invalid(findings) if findings[0].code.name() == "unknown_handler"));
     let (first, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();
     let (again, _) = harness.engine().publish("test", &chain(&["a"])).await.unwrap();

@@ -126,6 +126,9 @@ fn a_graph_is_checked_offline() {
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["sound"], &report["findings"][0]["line"]), (&false.into(), &line.into()));
+    // What embeds the engine has handlers of its own.
+    let embedded = expect(data, &["workflows", "validate", "broken.json", "--any-handler"], 1);
+    assert!(embedded.contains("broken.json has 1 error"), "{embedded}");
     std::fs::write(data.join("cut.json"), "{\n \"nodes\": [").unwrap();
     let cut = expect(data, &["workflows", "validate", "cut.json"], 1);
     assert!(cut.contains("error[bad_document]") && cut.contains("cut.json:2:"), "{cut}");
@@ -188,7 +191,7 @@ fn a_review_from_start_to_end() {
     assert!(stderr(&refused).contains("heddle workflows resume"), "{}", stderr(&refused));
     // Kept until it is resumed, whatever becomes of the server.
     let kept = text(&["workflows", "signal", id, "review", "--payload", "{\"approved\": true}"], 0);
-    assert!(kept.contains("paused at review, as before"), "{kept}");
+    assert!(kept.contains("paused at review, as before; the signal is kept"), "{kept}");
     server.signal("-TERM");
     assert_eq!(server.exit_code_within(Duration::from_secs(20)), Some(0));
     let server = Running::serve(data, &["--no-worker"]);

@@ -67,7 +67,10 @@ impl Serve {
             terminal.data(format!("{}\n", house.url).as_bytes())?;
             terminal.say(&format!("Heddle is at {} — Ctrl-C stops it.", house.url));
             if let Some(path) = &house.token_file {
-                terminal.say(&format!("Your token is in {}; `heddle generations` finds it.", path.display()));
+                terminal.say(&format!(
+                    "Your token is in {}; `heddle generations` and `heddle workflows` find it.",
+                    path.display()
+                ));
             }
             if let Workflows::NotInstalled { remedy } = &house.workflows {
                 terminal.say(&format!("No workflows, but everything else: {remedy}."));

@@ -17,7 +17,8 @@ use crate::terminal::Terminal;
 /// Which instances, and where.
 #[derive(Args)]
 pub struct Act {
-    /// The instance's id. Without one, every instance that the options find.
+    /// The instance's id. Without one, every instance that the options find; where one of them is refused, say because
+    /// it has ended, the exit code is 1. `--status running,waiting` leaves out what has ended.
     #[arg(required_unless_present_any = FILTERS)]
     id: Option<String>,
     /// The version that you saw: refused where the instance has changed since.
@@ -53,9 +54,9 @@ pub struct Skip {
 pub struct Signal {
     /// The instance's id.
     id: String,
-    /// The event's key.
+    /// The event's key: the `event` of the graph's wait.
     event: String,
-    /// What it carries: JSON, or @FILE.
+    /// What it carries: JSON, or @FILE. Where the wait has a `match`, this has to meet it.
     #[arg(long, value_name = "JSON", value_parser = json_argument)]
     payload: Option<Value>,
     /// The version that you saw: refused where the instance has changed since.
@@ -151,11 +152,11 @@ fn one(
     let client = server.client(config)?;
     let before = client.get(&path, &[])?;
     let after = client.post(&format!("{path}/{command}"), Some(body))?;
-    terminal.result(&after, || changed(&before, &after))?;
+    terminal.result(&after, || changed(command, &before, &after))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn changed(before: &Value, after: &Value) -> String {
+fn changed(command: &str, before: &Value, after: &Value) -> String {
     let place = |instance: &Value| match instance["current_node"].as_str() {
         Some(node) => format!("{} at {node}", text(instance, "status")),
         None => text(instance, "status").to_owned(),
@@ -163,7 +164,10 @@ fn changed(before: &Value, after: &Value) -> String {
     let (was, is) = (place(before), place(after));
     let id = text(after, "id");
     let change = if was == is { format!("is {is}, as before") } else { format!("was {was}, is {is}") };
-    format!("{id} {change}; version {}", after["lock_version"])
+    // Whatever takes a signal goes on by it.
+    let is_kept = command == "signal" && was == is && before["steps_count"] == after["steps_count"];
+    let kept = if is_kept { "; the signal is kept until something waits for it" } else { "" };
+    format!("{id} {change}{kept}; version {}", after["lock_version"])
 }
 
 /// Commands all that a filter finds, a page at a time. Exit 1 where one was refused.

@@ -23,7 +23,7 @@ pub struct Publish {
     /// The graph, as JSON.
     file: PathBuf,
     /// The workflow's key [default: the file's name without .json].
-    #[arg(long)]
+    #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     key: Option<String>,
     /// What the workflow is called; said when it is first published.
     #[arg(long)]

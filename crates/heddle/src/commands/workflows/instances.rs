@@ -50,7 +50,8 @@ pub struct Start {
     /// The key of the record that it is about.
     #[arg(long, value_name = "ID")]
     subject_id: Option<String>,
-    /// A key under which there is one instance, however often this is run.
+    /// A key under which there is one instance, however often this is run within a day. Where there is one already, it is
+    /// shown, whatever the trigger says.
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     #[command(flatten)]

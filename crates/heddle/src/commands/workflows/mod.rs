@@ -22,7 +22,7 @@ use crate::terminal::Terminal;
 pub enum Workflows {
     /// Publish the migration that makes the workflow tables; with --apply, run it.
     Install(install::Install),
-    /// Check a graph, offline: everything that there is to say of it.
+    /// Check a graph, offline: everything that there is to say of it. Exit 1 where there are errors.
     Validate(validate::Validate),
     /// Publish a graph: from here on new instances run it.
     Publish(definitions::Publish),

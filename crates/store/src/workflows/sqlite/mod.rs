@@ -47,7 +47,8 @@ impl WorkflowSqlite {
         transaction.commit().map_err(fail)
     }
 
-    /// Opens a file that has the tables, all of them and with these types of keys; any other is refused.
+    /// Opens a file that has the tables, all of them and with these types of keys; any other is refused, and one that
+    /// isn't there is not made: see [`install`](Self::install). Blocks; not for an async thread.
     pub fn open(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let connections = Connections::open(path, |connection| check(connection, &schema))?;
         let tables = Tables::new(schema, Dialect::Sqlite);
