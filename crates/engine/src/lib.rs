@@ -151,11 +151,10 @@
 //!
 //! # Stopping
 //!
-//! [`Engine::run`] works until the future that it is given comes back, and then ends what it has begun: the steps
-//! in hand, and those that follow them in the same instances, up to a wait, a pause or an end. It sets them no limit. A
-//! `timeout` in the graph limits one attempt; a runtime that is shut down drops handlers where they stand. What was
-//! dropped is called again when its lease has run out, by this program or another. An instance that waits holds
-//! nothing, and needs no process.
+//! [`Engine::run`] works until the future that it is given comes back, and then ends the steps that it has in hand. It
+//! sets them no limit: a `timeout` in the graph limits one attempt, and a runtime that is shut down drops handlers where
+//! they stand. Steps that follow are left to others, at once. What was dropped is called again when its lease has run
+//! out, by this program or another. An instance that waits holds nothing, and needs no process.
 //!
 //! Absent on purpose: rules (those are `heddle-workflow`'s) and SQL (`heddle-store`'s).
 
