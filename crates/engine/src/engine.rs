@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 
 use crate::draw::instance_id;
 use crate::handler::digest;
+use crate::lines::Lines;
 use crate::publish::check_definition;
 use crate::run::{Hand, Running};
 use crate::work::{Following, Hands, Known};
@@ -114,6 +115,7 @@ pub struct Engine {
     pub(crate) config: Config,
     /// What it has while it works.
     pub(crate) running: Mutex<Option<Arc<Running>>>,
+    lines: Lines,
     /// `None`: everything is permitted.
     pub(crate) permission: Option<Arc<dyn Permission>>,
     pub(crate) graphs: Mutex<BTreeMap<Key, Arc<Graph>>>,
@@ -136,6 +138,7 @@ impl Engine {
             draw,
             config,
             running: Mutex::default(),
+            lines: Lines::default(),
             permission: None,
             graphs: Mutex::new(BTreeMap::new()),
             checked: Arc::default(),
@@ -348,6 +351,7 @@ impl Engine {
         hands: Hands,
         tokens: &mut Vec<Token>,
     ) -> Result<(State, Option<Following>), EngineError> {
+        let _front = self.lines.front(id).await;
         for _ in 0..TRIES {
             let is_known = known.is_some();
             let (version, graph, state) = match known.take() {

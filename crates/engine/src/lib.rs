@@ -166,6 +166,7 @@ mod gather;
 mod graphs;
 mod handler;
 mod harness;
+mod lines;
 mod permission;
 mod publish;
 mod run;

@@ -38,6 +38,12 @@ impl World {
         Self { flaky, clock, engine }
     }
 
+    /// Turns of one node wait for each other; those of two don't.
+    fn another_node(&self) -> Engine {
+        let config = Config { concurrency: 3, ..Config::default() };
+        node(&self.flaky, &self.clock, Registry::new(), config)
+    }
+
     async fn start(&self, document: &Value) -> InstanceId {
         self.engine.publish("test", document).await.unwrap();
         self.engine.start(Request::new("test", Value::Null)).await.unwrap()
@@ -151,7 +157,7 @@ async fn a_signal_between_the_plan_to_wait_and_its_commit_is_not_lost() {
     let world = World::new(counting(&Arc::default()));
     let wait = json!({"id": "word", "type": "wait_event", "config": {"event": "word"}});
     let id = world.start(&chain(vec![action("a"), wait])).await;
-    let (engine, to) = (Arc::clone(&world.engine), id.clone());
+    let (engine, to) = (world.another_node(), id.clone());
     world.flaky.interrupt(async move {
         engine.signal(&to, "word", json!("now"), Actor::System).await.unwrap();
     });
@@ -423,7 +429,7 @@ async fn a_resumed_call_keeps_its_event() {
 async fn a_pause_that_races_with_a_step_stays() {
     let world = World::new(counting(&Arc::default()));
     let id = world.start(&chain(vec![action("a"), action("b")])).await;
-    let (engine, to) = (Arc::clone(&world.engine), id.clone());
+    let (engine, to) = (world.another_node(), id.clone());
     world.flaky.interrupt(async move {
         engine.command(&to, Command::Pause, Actor::System, None).await.unwrap();
     });
@@ -445,7 +451,7 @@ async fn a_pause_that_races_with_a_step_stays() {
 async fn a_cancelled_run_is_never_a_success() {
     let world = World::new(counting(&Arc::default()));
     let id = world.start(&chain(vec![action("a")])).await;
-    let (engine, to) = (Arc::clone(&world.engine), id.clone());
+    let (engine, to) = (world.another_node(), id.clone());
     world.flaky.interrupt(async move {
         engine.command(&to, Command::Cancel, Actor::System, None).await.unwrap();
     });

@@ -27,7 +27,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// of tables that have just been made, or have just grown, must not lead it to read them whole. Nothing waits for ever.
 pub(super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off; SET lock_timeout = '1s'; \
-     SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'";
+     SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'";
 
 /// A pool, cheap to clone.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ impl Connections {
         self.pool.get().await.map_err(failed("connect to the database"))
     }
 
-    /// A connection on loan for a transaction.
+    /// A connection on loan that nobody else gets if the caller goes away before it is given back.
     pub(super) async fn reserve(&self) -> Result<Reserved, StoreError> {
         Ok(Reserved { client: Some(self.lend().await?) })
     }
@@ -108,7 +108,8 @@ impl Connections {
     }
 }
 
-/// A connection with a transaction on it. If it is dropped before that has ended, however this comes, nobody else gets it.
+/// A connection on which something is under way, a transaction or a statement. If it is dropped before that has ended,
+/// however this comes, nobody else gets it.
 pub(super) struct Reserved {
     client: Option<Object>,
 }

@@ -44,6 +44,10 @@ pub struct WorkflowPostgres {
 const MAKE_SCHEMA: &str = "DO $$ BEGIN IF current_schema() IS NULL THEN \
      EXECUTE 'CREATE SCHEMA ' || split_part(current_setting('search_path'), ',', 1); END IF; END $$";
 
+/// How long an answer is waited for. The server's own limits are shorter: this is for one that has none, being frozen or
+/// out of reach.
+const ANSWER: Duration = Duration::from_secs(30);
+
 /// What every call needs.
 struct Database {
     connections: Connections,
@@ -78,13 +82,19 @@ impl WorkflowPostgres {
         Ok(Self { database, local, outbox, messenger: tokio::spawn(messenger).abort_handle() })
     }
 
-    /// Does something to its end, whether or not the caller waits for it: a transaction is never left half way.
+    /// Does something to its end, whether or not the caller waits for it: a transaction is never left half way. A database
+    /// that doesn't answer is not waited for without end.
     async fn apart<T, F>(&self, work: impl FnOnce(Arc<Database>) -> F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        tokio::spawn(work(Arc::clone(&self.database))).await.map_err(|_| StoreError::Closed)?
+        let work = tokio::time::timeout(ANSWER, work(Arc::clone(&self.database)));
+        match tokio::spawn(work).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(late)) => Err(failed("get an answer from the database")(late)),
+            Err(broken) => Err(failed("go through with a call of the database")(broken)),
+        }
     }
 }
 
@@ -102,8 +112,10 @@ impl Database {
         statement: &'static str,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, StoreError> {
-        let client = self.connections.lend().await?;
-        query(&client, &self.tables, attempted, statement, params).await
+        let client = self.connections.reserve().await?;
+        let rows = query(&client, &self.tables, attempted, statement, params).await;
+        client.release();
+        rows
     }
 
     /// The same; how many rows it changed.
@@ -113,10 +125,10 @@ impl Database {
         statement: &'static str,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<u64, StoreError> {
-        let client = self.connections.lend().await?;
-        let statement =
-            client.prepare_cached(&self.tables.sql(statement)).await.map_err(failed(attempted))?;
-        client.execute(&statement, params).await.map_err(failed(attempted))
+        let client = self.connections.reserve().await?;
+        let changed = execute(&client, &self.tables, attempted, statement, params).await;
+        client.release();
+        changed
     }
 }
 
@@ -129,6 +141,17 @@ async fn query(
 ) -> Result<Vec<Row>, StoreError> {
     let statement = client.prepare_cached(&tables.sql(statement)).await.map_err(failed(attempted))?;
     client.query(&statement, params).await.map_err(failed(attempted))
+}
+
+async fn execute(
+    client: &Object,
+    tables: &Tables,
+    attempted: &'static str,
+    statement: &'static str,
+    params: &[&(dyn ToSql + Sync)],
+) -> Result<u64, StoreError> {
+    let statement = client.prepare_cached(&tables.sql(statement)).await.map_err(failed(attempted))?;
+    client.execute(&statement, params).await.map_err(failed(attempted))
 }
 
 /// Refuses a database whose tables are not the schema's.
