@@ -231,6 +231,36 @@ async fn nodes_work_side_by_side_on_sqlite() {
     side_by_side([open(), open()]).await;
 }
 
+/// proves W19, W23: a hundred signals to one instance at one time, by two nodes: each is taken or kept, none is refused
+/// because others were faster.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn signals_to_one_instance_stand_in_line() {
+    let store = WorkflowStore::of(Arc::new(WorkflowMemory::new()));
+    let node = || {
+        let (clock, draw) = (Arc::new(SystemClock), Arc::new(SystemDraw));
+        Arc::new(Engine::new(store.clone(), Registry::new(), clock, draw, Config::default()))
+    };
+    let nodes = [node(), node()];
+    let mut document = chain(&[]);
+    let wait = json!({"id": "wait", "type": "wait_event", "config": {"event": "never"}});
+    document["nodes"].as_array_mut().unwrap().push(wait);
+    document["nodes"][1]["config"] = json!({});
+    document["edges"] = json!([
+        {"from": "start", "to": "wait"}, {"from": "wait", "outcome": "event", "to": "end"}]);
+    nodes[0].publish("test", &document).await.unwrap();
+    let id = nodes[0].start(Request::new("test", Value::Null)).await.unwrap();
+    let signals: Vec<_> = (0..100)
+        .map(|n| {
+            let (node, id) = (Arc::clone(&nodes[n % 2]), id.clone());
+            tokio::spawn(async move { node.signal(&id, "other", json!(n), Actor::System).await.map(drop) })
+        })
+        .collect();
+    for signal in signals {
+        signal.await.unwrap().unwrap();
+    }
+    assert_eq!(nodes[0].state(&id).await.unwrap().signals.len(), 100);
+}
+
 /// proves W16, W17: the same in `PostgreSQL`, with two stores on it as two processes would have.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_work_side_by_side_on_postgres() {

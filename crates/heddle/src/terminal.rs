@@ -148,12 +148,19 @@ impl Drop for Progress {
 
 /// The text without what would steer a terminal: names of layers come from files, and files from anywhere.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if (c.is_control() && c != '\n' && c != '\t') || turns_text(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
 /// The text on one line, for tables.
 pub fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_control() || c == '\u{2028}').collect::<Vec<_>>().join(" ")
+    text.split(|c: char| c.is_control() || c == '\u{2028}' || turns_text(c)).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character turns the text around it about, so that it reads as something else.
+const fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Colour only for eyes (<https://no-color.org>).
