@@ -285,6 +285,11 @@ fn servers_share_a_postgres() {
     let twice = run(other.path(), &["workflows", "install", "--apply"]);
     assert!(stderr(&twice).contains("has workflow tables already"), "{}", stderr(&twice));
 
+    // Tables with other keys are tables all the same, whatever language the server says so in.
+    let otherwise = ["workflows", "install", "--primary-key", "ulid", "--dir", "otherwise", "--apply"];
+    let refused = run(other.path(), &otherwise);
+    assert!(stderr(&refused).contains("has workflow tables already"), "{}", stderr(&refused));
+
     let first = Running::serve(one.path(), &["--no-worker"]);
     let second = Running::serve(other.path(), &["--no-worker"]);
     expect(one.path(), &["workflows", "publish", &review(), "--server", &first.url], 0);

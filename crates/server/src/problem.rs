@@ -280,7 +280,9 @@ impl From<StoreError> for Problem {
             StoreError::Backend { .. } | StoreError::ChangedMeanwhile { .. } | StoreError::Closed => {
                 Self::unavailable(&error)
             }
-            StoreError::BadRow { .. } | StoreError::Schema { .. } => Self::internal(&error),
+            StoreError::BadRow { .. } | StoreError::Schema { .. } | StoreError::Installed => {
+                Self::internal(&error)
+            }
         }
     }
 }

@@ -145,8 +145,9 @@ pub trait Reading: Send + Sync {
         Ok(page.items.into_iter().find(|version| version.number == number))
     }
 
-    /// Instances, newest first, along `winst_rate_idx` of the definition or of every one of the owner's. No more than
-    /// [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
+    /// Instances, newest first, along `winst_rate_idx` of the definition or, where the filter names none, of the owner's
+    /// first [`MOST_MERGED`](super::MOST_MERGED) by their keys: instances of any other are listed by naming it. No more
+    /// than [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
     async fn instances(
         &self,
         filter: &InstanceFilter,

@@ -247,12 +247,8 @@ fn there(database: &str, error: Option<StoreError>) -> Failure {
 }
 
 fn not_made(database: &str, error: StoreError) -> Failure {
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        if cause.to_string().contains("already exists") {
-            return there(database, Some(error));
-        }
-        source = cause.source();
+    match error {
+        StoreError::Installed => there(database, Some(error)),
+        error => Failure::new(format!("could not make the tables in {database}")).because(error),
     }
-    Failure::new(format!("could not make the tables in {database}")).because(error)
 }

@@ -46,9 +46,10 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
          LEFT JOIN {versions} v ON v.id = d.current_version_id \
          WHERE d.owner_scope = ?1 AND d.key = ?2 AND d.deleted_at IS NULL";
 
-    /// Those that an owner's instances may be of, removed ones included. `?1` scope, `?2` key or null.
+    /// The first of those that an owner's instances may be of, removed ones included. `?1` scope, `?2` key or null,
+    /// `?3` limit.
     pub(in crate::workflows) const IDS: &str = "SELECT id FROM {definitions} INDEXED BY wdef_key_unique \
-         WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2)";
+         WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY key LIMIT ?3";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -111,7 +112,8 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
          v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
          WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
 
-    /// Those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null.
+    /// The first of those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null,
+    /// `$3` limit.
     pub(in crate::workflows) const IDS: &str = "SELECT id::text FROM {definitions} \
-         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2)";
+         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2) ORDER BY key LIMIT $3";
 }
