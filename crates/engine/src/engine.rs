@@ -151,8 +151,8 @@ impl Engine {
         self
     }
 
-    /// Now, as the rows keep times.
-    pub(crate) fn now(&self) -> Timestamp {
+    /// Now by its clock, as the rows keep times.
+    pub fn now(&self) -> Timestamp {
         stored(self.clock.now())
     }
 
