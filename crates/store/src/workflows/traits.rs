@@ -24,10 +24,8 @@ pub trait Publishing: Send + Sync {
     /// no new version. What is published never changes (W5).
     async fn publish(&self, version: &NewVersion, now: Timestamp) -> Result<Version, PublishError>;
 
-    /// The version that new instances of a definition run.
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError>;
-
-    /// The keys of that version and of its definition, without reading the document.
+    /// The keys of the version that new instances of a definition run, and of the definition, without reading the
+    /// document.
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError>;
 
     /// A version, by its key.

@@ -37,7 +37,7 @@ async fn what_is_published_is_frozen() {
     let store = store(folder.path(), Schema::default());
     store.publishing.publish(&version("a"), at(0)).await.unwrap();
     let id = suite::id(1);
-    let published = store.publishing.current("*", "a").await.unwrap().unwrap();
+    let published = suite::current(&store, "a").await.unwrap();
     suite::start(&store, &published, &id, None, at(1)).await.unwrap();
     let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
     for column in

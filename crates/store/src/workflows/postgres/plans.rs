@@ -79,7 +79,6 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (definitions::SET_CURRENT, 3, &[]),
         (definitions::COUNTING, 1, &[]),
         (definitions::CURRENT_KEY, 2, &[]),
-        (definitions::CURRENT, 2, &[]),
         (versions::INSERT, 13, &["wver_number_unique"]),
         (versions::SUPERSEDE, 2, &[]),
         (versions::GET, 1, &[]),

@@ -74,12 +74,6 @@ CREATE UNIQUE INDEX wdef_key_unique ON {definitions} (owner_scope, key);
 CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
 ";
 
-    /// The current version's columns. `$1` scope, `$2` key.
-    pub(in crate::workflows) const CURRENT: &str = "SELECT v.id::text, v.definition_id::text, v.number, \
-         v.graph::text, v.checksum, v.actor_mode FROM {definitions} d \
-         JOIN {versions} v ON v.id = d.current_version_id \
-         WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
-
     /// The keys of the current version and of its definition. `$1` scope, `$2` key.
     pub(in crate::workflows) const CURRENT_KEY: &str = "SELECT current_version_id::text, id::text FROM {definitions} \
          WHERE owner_scope = $1 AND key = $2 AND deleted_at IS NULL AND current_version_id IS NOT NULL";
