@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use heddle_workflow::{Chance, InstanceId, Token};
+use heddle_workflow::{Chance, InstanceId, Token, ulid_text};
 use jiff::Timestamp;
 
 /// A source of chance.
@@ -55,10 +55,8 @@ impl Draw for SeededDraw {
 
 /// A ULID: 48 bits of milliseconds and 80 of chance, in Crockford's base 32.
 pub fn ulid(now: Timestamp, chance: u128) -> String {
-    const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     let milliseconds = now.as_millisecond().max(0) as u128 & ((1 << 48) - 1);
-    let bits = milliseconds << 80 | (chance & ((1 << 80) - 1));
-    (0..26).rev().map(|place| char::from(ALPHABET[(bits >> (place * 5) & 31) as usize])).collect()
+    ulid_text(milliseconds << 80 | (chance & ((1 << 80) - 1)))
 }
 
 pub(crate) fn token(draw: &dyn Draw, now: Timestamp) -> Token {

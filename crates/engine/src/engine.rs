@@ -10,8 +10,8 @@ use heddle_store::workflows::{
     owner_scope,
 };
 use heddle_workflow::{
-    Actor, Command, Event, Graph, InstanceId, Limits, Refusal, Start, State, Subject, Token, check_payload,
-    check_record, check_text, decide, is_event_key, restore, start, stored,
+    Actor, Command, Event, Graph, InstanceId, Limits, MAX_IDEMPOTENCY_CHARS, Refusal, Start, State, Subject,
+    Token, check_payload, check_record, check_text, decide, is_event_key, restore, start, stored,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value as Json;
@@ -28,8 +28,6 @@ use crate::{Act, Clock, Draw, EngineError, Graphs, Permission, Registry};
 const TRIES: usize = 16;
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
-/// Longest idempotency key of a start, in characters. Rows keep its digest alone.
-const MAX_IDEMPOTENCY_CHARS: usize = 255;
 
 /// What an engine does how often. [`Config::default`] is what is said in brackets.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,8 +157,8 @@ impl Engine {
         self
     }
 
-    /// Now, as the rows keep times.
-    pub(crate) fn now(&self) -> Timestamp {
+    /// Now by its clock, as the rows keep times.
+    pub fn now(&self) -> Timestamp {
         stored(self.clock.now())
     }
 
@@ -204,7 +202,8 @@ impl Engine {
         let mut plan = start(&graph, &self.config.limits, asked, now).map_err(EngineError::Refused)?;
         let idempotency = request.idempotency_key.map(|key| {
             let until = now.checked_add(self.config.idempotency_ttl).unwrap_or(Timestamp::MAX);
-            (digest(&format!("{scope}/{}/{key}", request.key)), until)
+            // None of the parts has a control character in it, so no two starts are known by one text.
+            (digest(&[&scope, request.key.as_str(), &key].join("\0")), until)
         });
         let new = NewInstance {
             version: version.clone(),
@@ -263,8 +262,10 @@ impl Engine {
         if !is_event_key(key) {
             return Err(EngineError::Refused(Refusal::BadKey));
         }
+        owner.map_or(Ok(()), |owner| check_record(&owner.kind, &owner.id))?;
+        by.check()?;
         check_payload(&self.config.limits, payload).map_err(EngineError::Refused)?;
-        self.permit(by, Act::Emit { event: key }).await?;
+        self.permit(by, Act::Emit { owner, event: key }).await?;
         let mut taken = 0;
         let mut after = None;
         loop {

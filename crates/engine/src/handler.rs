@@ -7,7 +7,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use heddle_store::StoreError;
 use heddle_store::workflows::{Actors, Effects, WorkflowStore};
 use heddle_workflow::{
     Actor, Catalog, Code, Failure, HandlerSpec, InstanceId, Limits, Outcome, StepEnd, StepKey, check_payload,
@@ -19,7 +18,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
-use crate::Clock;
+use crate::{Clock, EngineError};
 
 /// How a handler goes on.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,14 +118,17 @@ impl Context {
     }
 }
 
-/// As whom an instance's steps act: read once for as many of them as are in the same hands.
+/// As whom an instance's steps act: read once for as many of them as are in the same hands. An instance that is gone
+/// is no instance: its step is one that nobody can end.
 pub(crate) async fn acting<'a>(
     known: &'a OnceCell<Actor>,
     effects: &dyn Effects,
     instance: &InstanceId,
-) -> Result<&'a Actor, StoreError> {
-    // Whatever is called for an instance has one; one that is gone is a step that nobody can end.
-    let read = || async { effects.actors(instance).await?.map(Actors::actor).ok_or(StoreError::Closed) };
+) -> Result<&'a Actor, EngineError> {
+    let read = || async {
+        let actors = effects.actors(instance).await?;
+        actors.map(Actors::actor).ok_or_else(|| EngineError::NoInstance(instance.clone()))
+    };
     known.get_or_try_init(read).await
 }
 
@@ -279,5 +281,19 @@ pub(crate) fn context(
         actor: Arc::clone(actor),
         limits: limits.clone(),
         clock: Arc::clone(clock),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use heddle_store::workflows::WorkflowMemory;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_acts_for_an_instance_that_is_gone() {
+        let gone = InstanceId::parse("01ARZ3NDEKTSV4RRFFQ69G5FAV").unwrap();
+        let error = acting(&OnceCell::new(), &WorkflowMemory::new(), &gone).await.unwrap_err();
+        assert!(matches!(error, EngineError::NoInstance(id) if id == gone));
     }
 }

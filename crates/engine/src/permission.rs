@@ -48,8 +48,10 @@ pub enum Act<'a> {
         /// The handler's name.
         handler: &'a str,
     },
-    /// Publish an event to every instance that waits for it.
+    /// Publish an event to every instance of its owner that waits for it.
     Emit {
+        /// Whose instances; `None`: the application's.
+        owner: Option<&'a Morph>,
         /// The event's key.
         event: &'a str,
     },

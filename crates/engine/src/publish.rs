@@ -1,15 +1,13 @@
 //! Publishing a graph.
 
 use heddle_store::workflows::{Morph, NewVersion, Version};
-use heddle_workflow::{Actor, Checked, Finding, TextError, check, check_record, check_text, checksum};
+use heddle_workflow::{
+    Actor, Checked, Finding, MAX_KEY_CHARS, MAX_NAME_CHARS, TextError, check, check_record, check_text,
+    checksum,
+};
 use serde_json::Value as Json;
 
 use crate::{Act, Engine, EngineError};
-
-/// Longest key of a definition, in characters (W4).
-const MAX_KEY_CHARS: usize = 100;
-/// Longest name of a definition, in characters (W4).
-const MAX_NAME_CHARS: usize = 200;
 
 /// A document to be published.
 #[derive(Debug, Clone, PartialEq)]

@@ -158,6 +158,20 @@ async fn a_start_key_gives_the_first_instance() {
     assert_ne!(harness.engine().start(request("k")).await.unwrap(), first);
 }
 
+/// proves W21: a start key counts for its own definition, whatever both are made of.
+#[tokio::test]
+async fn start_keys_of_two_definitions_are_apart() {
+    let harness = Harness::new(Registry::new().action("a", |_: Value, _| async { Ok(Flow::Done(())) }));
+    let mut ids = Vec::new();
+    for (definition, key) in [("a", "b/c"), ("a/b", "c")] {
+        harness.engine().publish(definition, &chain(&["a"])).await.unwrap();
+        let request =
+            Request { idempotency_key: Some(key.to_owned()), ..Request::new(definition, Value::Null) };
+        ids.push(harness.engine().start(request).await.unwrap());
+    }
+    assert_ne!(ids[0], ids[1]);
+}
+
 /// proves W5, W12: what can't run isn't published, and the same graph is no new version.
 #[tokio::test]
 async fn publishing_checks() {
@@ -286,21 +300,27 @@ async fn probes_reach_other_processes_on_postgres() {
         Arc::new(Engine::new(WorkflowStore::of(Arc::new(store)), registry, clock, draw, config.clone()))
     };
     let (starter, worker) = (node().await, node().await);
-    let working = tokio::spawn(Arc::clone(&worker).run(std::future::pending()));
     starter.publish("test", &chain(&["a"])).await.unwrap();
-    let told = async {
-        // The first ones may come before anybody listens: a probe may be lost.
-        for n in 0.. {
+    // The worker's first look finds this one. Then it comes to rest, and nothing but a probe makes it look again.
+    let first = starter.start(Request::new("test", json!(0))).await.unwrap();
+    let working = tokio::spawn(Arc::clone(&worker).run(std::future::pending()));
+    tokio::time::timeout(Duration::from_secs(60), worker.end(&first)).await.expect("a first look").unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut told = 0;
+    let rounds = async {
+        // A probe may be lost, and a late one of before may come; three are no accident.
+        for n in 1.. {
             let id = starter.start(Request::new("test", json!(n))).await.unwrap();
-            let state = tokio::time::timeout(Duration::from_secs(1), starter.end(&id)).await;
-            if let Ok(state) = state {
-                return output(&state.unwrap().life).clone();
+            if let Ok(state) = tokio::time::timeout(Duration::from_secs(1), starter.end(&id)).await {
+                assert_eq!(output(&state.unwrap().life), &json!(n));
+                told += 1;
+            }
+            if told == 3 {
+                return;
             }
         }
-        Value::Null
     };
-    let told = tokio::time::timeout(Duration::from_secs(60), told).await.expect("a probe arrives");
-    assert!(told.is_u64());
+    tokio::time::timeout(Duration::from_secs(60), rounds).await.expect("probes arrive");
     working.abort();
 }
 

@@ -111,8 +111,12 @@ async fn waits_are_bounded() {
 #[tokio::test]
 async fn commands_are_on_record() {
     let harness = Harness::new(registry());
-    let id = harness.start(&document(&json!({})), Value::Null).await.unwrap();
     let engine = harness.engine();
+    engine.publish("test", &document(&json!({}))).await.unwrap();
+    let starter = Some(Morph { kind: "user".to_owned(), id: "0".to_owned() });
+    let request = Request { starter: starter.clone(), ..Request::new("test", Value::Null) };
+    let id = engine.start(request).await.unwrap();
+    assert_eq!(engine.reading().instance(&id).await.unwrap().unwrap().starter, starter);
     let by = |id: &str| Actor::Named { kind: "user".to_owned(), id: id.to_owned() };
     engine.command(&id, Command::Pause, by("1"), None).await.unwrap();
     engine.command(&id, Command::Pause, by("2"), None).await.unwrap_err();
@@ -175,6 +179,12 @@ async fn what_cannot_be_kept_is_refused_at_the_door() {
     let by = Actor::Named { kind: "user".to_owned(), id: "1\n".to_owned() };
     assert_eq!(engine.command(&id, Command::Pause, by, None).await.unwrap_err().code(), "bad_text");
     assert_eq!(engine.emit(None, "k\0", &Value::Null, &Actor::System).await.unwrap_err().code(), "bad_key");
+    let by = Actor::Named { kind: "user".to_owned(), id: "1\n".to_owned() };
+    assert_eq!(engine.emit(None, "k", &Value::Null, &by).await.unwrap_err().code(), "bad_text");
+    for owner in [morph("team", "1\0"), morph("team:1", "2")] {
+        let refused = engine.emit(owner.as_ref(), "k", &Value::Null, &Actor::System).await.unwrap_err();
+        assert_eq!(refused.code(), "bad_text");
+    }
     let large = json!("x".repeat(300_000));
     assert_eq!(engine.emit(None, "k", &large, &Actor::System).await.unwrap_err().code(), "payload_too_large");
 }

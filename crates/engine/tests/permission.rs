@@ -47,7 +47,11 @@ impl Permission for Host {
             Act::Start { definition, .. } => format!("{who} start {definition}"),
             Act::Command { name, .. } => format!("{who} {name}"),
             Act::Step { handler, .. } => format!("{who} run {handler}"),
-            Act::Emit { event } => format!("{who} emit {event}"),
+            Act::Emit { owner, event } => {
+                let owner =
+                    owner.map_or_else(|| "nobody".to_owned(), |owner| format!("{}:{}", owner.kind, owner.id));
+                format!("{who} emit {event} of {owner}")
+            }
         };
         self.asked.lock().unwrap().push(asked.clone());
         if *self.unknown.lock().unwrap() {
@@ -167,8 +171,12 @@ async fn whoever_may_not_is_told_so_and_nothing_happens() {
     }
     world.host.deny("user:9 signal");
     assert_eq!(world.engine.signal(&id, "k", Value::Null, user("9")).await.unwrap_err().code(), "forbidden");
-    world.host.deny("user:9 emit k");
-    assert_eq!(world.engine.emit(None, "k", &Value::Null, &user("9")).await.unwrap_err().code(), "forbidden");
+    let team = morph("team", "3");
+    for (owner, name) in [(None, "nobody"), (Some(&team), "team:3")] {
+        world.host.deny(&format!("user:9 emit k of {name}"));
+        let refused = world.engine.emit(owner, "k", &Value::Null, &user("9")).await.unwrap_err();
+        assert_eq!(refused.code(), "forbidden", "{name}");
+    }
     assert_eq!(world.flaky.rows(&id), before);
     world.engine.command(&id, Command::Pause, user("9"), None).await.unwrap();
     *world.host.unknown.lock().unwrap() = true;

@@ -70,9 +70,13 @@ fn a_migration_is_published_once() {
     let applied = json(data, &["workflows", "install", "--dir", "sql", "--apply"]);
     assert_eq!((&applied["written"], &applied["primary_key_type"]), (&false.into(), &"ulid".into()));
     assert!(data.join("data/workflows.sqlite").is_file());
-    let twice = run(data, &["workflows", "install", "--dir", "sql", "--apply"]);
-    assert_eq!(twice.status.code(), Some(1));
-    assert!(stderr(&twice).contains("has workflow tables already"), "{}", stderr(&twice));
+    assert_eq!(applied["applied"]["made"], true);
+    let twice = json(data, &["workflows", "install", "--dir", "sql", "--apply"]);
+    assert_eq!(twice["applied"]["made"], false, "whoever provisions may say it again");
+    std::fs::write(data.join("heddle.toml"), "[workflows]\nprimary_key_type = \"uuid\"\n").unwrap();
+    let other = run(data, &["workflows", "install", "--dir", "other", "--apply"]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(stderr(&other).contains("has other workflow tables already"), "{}", stderr(&other));
 }
 
 /// proves W1: without tables the server says what is missing and which command to run, and everything else works.
@@ -285,8 +289,14 @@ fn servers_share_a_postgres() {
         (&installed["database"], &installed["primary_key_type"]),
         (&"postgres".into(), &"uuid".into())
     );
-    let twice = run(other.path(), &["workflows", "install", "--apply"]);
-    assert!(stderr(&twice).contains("has workflow tables already"), "{}", stderr(&twice));
+    assert_eq!(installed["applied"]["made"], true);
+    let twice = json(other.path(), &["workflows", "install", "--apply"]);
+    assert_eq!(twice["applied"]["made"], false);
+
+    // Tables with other keys are tables all the same, whatever language the server says so in.
+    let otherwise = ["workflows", "install", "--primary-key", "ulid", "--dir", "otherwise", "--apply"];
+    let refused = run(other.path(), &otherwise);
+    assert!(stderr(&refused).contains("has other workflow tables already"), "{}", stderr(&refused));
 
     let first = Running::serve(one.path(), &["--no-worker"]);
     let second = Running::serve(other.path(), &["--no-worker"]);

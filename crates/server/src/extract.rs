@@ -1,6 +1,7 @@
 //! Bodies and queries, read strictly: what isn't known is refused by its name (G17).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -218,6 +219,31 @@ impl FromRequestParts<App> for InstancePath {
         let id = id.ok_or_else(Problem::no_such_instance)?;
         crate::app::about_instance(&id);
         Ok(Self(id))
+    }
+}
+
+/// The workflow in a path. What can't be read is no key, which an empty one isn't either.
+pub(crate) struct WorkflowPath(pub(crate) String);
+
+impl FromRequestParts<App> for WorkflowPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let path = Path::<String>::from_request_parts(parts, app).await;
+        Ok(Self(path.map(|Path(key)| key).unwrap_or_default()))
+    }
+}
+
+/// The workflow and the number of a version in a path, likewise.
+pub(crate) struct VersionPath(pub(crate) String, pub(crate) String);
+
+impl FromRequestParts<App> for VersionPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        let (key, number) = path.map(|Path(path)| path).unwrap_or_default();
+        Ok(Self(key, number))
     }
 }
 

@@ -57,6 +57,11 @@ impl People {
         Morph { kind, id }
     }
 
+    /// The type of the keys that rows have.
+    pub(crate) const fn row_key(&self) -> KeyType {
+        self.keys.primary
+    }
+
     /// The type of a subject's key.
     pub(crate) const fn subject_key(&self) -> KeyType {
         self.keys.subject

@@ -12,6 +12,7 @@ use heddle_generation::{FieldError, Phase, Refusal, RunId, Status};
 use heddle_store::workflows::PublishError;
 use heddle_store::{CreateError, StoreError, TransitionError};
 use heddle_workflow::{Finding, Refusal as InstanceRefusal, Severity};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -234,6 +235,21 @@ impl Problem {
         problem
     }
 
+    /// Why an instance was not started. `now`: by the engine's clock, which says when another one may.
+    pub(crate) fn of_start(error: EngineError, now: Timestamp) -> Self {
+        let again_at = match &error {
+            EngineError::Refused(InstanceRefusal::StartRate { again_at }) => Some(*again_at),
+            _ => None,
+        };
+        let mut problem = Self::from(error);
+        problem.retry_after_seconds = again_at.map_or(problem.retry_after_seconds, |again_at| {
+            // Rounded up: whoever comes again then is let in.
+            let microseconds = again_at.duration_since(now).as_micros().max(1);
+            Some(u32::try_from((microseconds + 999_999) / 1_000_000).unwrap_or(u32::MAX))
+        });
+        problem
+    }
+
     /// Its code, and what a list of results says of it.
     pub(crate) fn in_short(self) -> (&'static str, String) {
         let body = *self.body;
@@ -280,7 +296,9 @@ impl From<StoreError> for Problem {
             StoreError::Backend { .. } | StoreError::ChangedMeanwhile { .. } | StoreError::Closed => {
                 Self::unavailable(&error)
             }
-            StoreError::BadRow { .. } | StoreError::Schema { .. } => Self::internal(&error),
+            StoreError::BadRow { .. } | StoreError::Schema { .. } | StoreError::Installed => {
+                Self::internal(&error)
+            }
         }
     }
 }

@@ -44,6 +44,9 @@ pub enum StoreError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Tables were to be made, and there are some of these names.
+    #[error("there are tables, or indexes, of these names already")]
+    Installed,
     /// The store has been closed.
     #[error("the store is closed")]
     Closed,

@@ -1,11 +1,17 @@
 //! Texts that rows keep as texts. `PostgreSQL` keeps no U+0000 in one, and no other control character belongs into a
 //! key or a name; values keep whatever they have, since JSON escapes it.
 
+/// Longest key of a definition, and of a subject's kind, in characters (W4).
+pub const MAX_KEY_CHARS: usize = 100;
+/// Longest name of a definition, in characters (W4).
+pub const MAX_NAME_CHARS: usize = 200;
+/// Longest idempotency key of a start, in characters. Rows keep its digest alone (W10).
+pub const MAX_IDEMPOTENCY_CHARS: usize = 255;
 /// Longest type of a host's record, in characters.
 pub const MAX_TYPE_CHARS: usize = 100;
 /// Longest key of a host's record, in characters. With its type it makes an owner's scope of 191 at most (W4).
 pub const MAX_ID_CHARS: usize = 64;
-/// Longest event key, in characters (W7).
+/// Longest event key, in characters (W8).
 pub const MAX_EVENT_KEY_CHARS: usize = 191;
 
 /// A text that can't be kept.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{World, act, at, by, failed, graph, ok, suspended};
 use heddle_workflow::{
-    Activity, Actor, Chance, Event, Life, Limits, Refusal, Start, Subject, Token, WaitStatus, start,
+    Activity, Actor, Event, Life, Limits, Refusal, Start, Subject, Token, WaitStatus, start,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -162,9 +162,7 @@ fn timeouts_have_their_edge() {
         let graph = single(&json!({"timeout": "30s"}), outcomes, json!({}));
         let mut world = World::new(graph, Value::Null);
         let token = world.claim().unwrap();
-        let overdue = Event::StepOverdue { chance: Chance(0) };
-        assert_eq!(world.later(29).turn(overdue.clone()), Err(Refusal::NotDue));
-        world.later(1).turn(overdue).unwrap();
+        world.finish(&token, failed("timeout", true)).unwrap();
         assert_eq!(world.steps()[1], ("work:1:1".to_owned(), "failed", Some(expected)));
         assert_eq!(world.finish(&token, ok(Value::Null)), Err(Refusal::LeaseLost), "too late is too late");
     }

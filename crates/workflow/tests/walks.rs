@@ -4,7 +4,7 @@
 mod common;
 
 use common::{World, act, by, failed, graph, ok, suspended};
-use heddle_workflow::{Chance, Command, Event, Graph, Limits, Outcome, Refusal, Token};
+use heddle_workflow::{Command, Event, Graph, Limits, Outcome, Refusal, Token};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,7 +54,6 @@ enum Happens {
     /// The holder of the claim so many claims ago speaks.
     Finish(usize, u8),
     LeaseExpired,
-    Overdue,
     WaitDue,
     Deadline,
     Published(u8),
@@ -68,7 +67,6 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
         8 => Just(Happens::Claim),
         8 => (prop_oneof![8 => Just(0_usize), 1 => 1..3_usize], any::<u8>()).prop_map(|(ago, end)| Happens::Finish(ago, end)),
         1 => Just(Happens::LeaseExpired),
-        1 => Just(Happens::Overdue),
         3 => Just(Happens::WaitDue),
         1 => Just(Happens::Deadline),
         1 => (0..9_u8).prop_map(Happens::Published),
@@ -117,7 +115,6 @@ fn happen(world: &mut World, tokens: &mut Vec<Token>, happens: &Happens) -> bool
             None => return false,
         },
         Happens::LeaseExpired => world.turn(Event::LeaseExpired),
-        Happens::Overdue => world.turn(Event::StepOverdue { chance: Chance(7) }),
         Happens::WaitDue => world.turn(Event::WaitDue),
         Happens::Deadline => world.turn(Event::DeadlineDue),
         Happens::Published(n) => world.turn(Event::Published { key: "reply".to_owned(), payload: json!(n) }),

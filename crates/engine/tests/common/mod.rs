@@ -72,11 +72,6 @@ impl Publishing for Flaky {
         self.memory.publish(version, now).await
     }
 
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        self.up()?;
-        self.memory.current(owner_scope, key).await
-    }
-
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
         self.up()?;
         self.memory.current_key(owner_scope, key).await

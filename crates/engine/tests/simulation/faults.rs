@@ -82,10 +82,6 @@ impl Publishing for Faulty {
         self.world.memory.publish(version, now).await
     }
 
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        self.call(self.world.memory.current(owner_scope, key)).await
-    }
-
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
         self.call(self.world.memory.current_key(owner_scope, key)).await
     }

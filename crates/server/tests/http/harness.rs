@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ use heddle_generation::{Edge, OrganizationId, ProjectId, TriggerSurface, UserSub
 use heddle_server::{
     Bounds, CallerConfig, Clock, Config, Pages, ServeError, WebhookSecret, Workflows, serve,
 };
-use heddle_store::workflows::{KeyTypes, WorkflowMemory, WorkflowStore};
+use heddle_store::workflows::{
+    KeyTypes, Schema, TableNames, WorkflowMemory, WorkflowPostgres, WorkflowSqlite, WorkflowStore,
+};
 use heddle_store::{MemoryStore, Store, TenantSeed};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -24,6 +27,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 pub const ANN: &str = "token-of-ann-by-the-api";
 pub const ANN_PLUGIN: &str = "token-of-ann-by-the-plugin";
@@ -76,12 +80,35 @@ pub async fn seeded() -> Store {
     store
 }
 
-/// An engine without handlers on the machine's clock, over rows in memory.
-pub fn workflows(rows: Arc<WorkflowMemory>) -> Workflows {
+/// An engine without handlers on the machine's clock.
+pub fn engine(rows: WorkflowStore) -> Engine {
     let (clock, draw) = (Arc::new(SystemClock), Arc::new(SystemDraw));
-    let config = heddle_engine::Config::default();
-    let engine = Engine::new(WorkflowStore::of(rows), Registry::new(), clock, draw, config);
-    Workflows::Ready { engine: Arc::new(engine), keys: KeyTypes::default() }
+    Engine::new(rows, Registry::new(), clock, draw, heddle_engine::Config::default())
+}
+
+/// The same over rows in memory.
+pub fn workflows(rows: Arc<WorkflowMemory>) -> Workflows {
+    Workflows::Ready { engine: Arc::new(engine(WorkflowStore::of(rows))), keys: KeyTypes::default() }
+}
+
+/// The same over rows in a file.
+pub fn workflows_in_sqlite(folder: &Path, keys: KeyTypes) -> Workflows {
+    let path = folder.join("workflows.sqlite");
+    let schema = Schema::new(TableNames::default(), keys).unwrap();
+    WorkflowSqlite::install(&path, &schema).unwrap();
+    let rows = WorkflowStore::of(Arc::new(WorkflowSqlite::open(&path, schema).unwrap()));
+    Workflows::Ready { engine: Arc::new(engine(rows)), keys }
+}
+
+/// The same over rows in a schema that nobody else has, of the server that `HEDDLE_TEST_POSTGRES` names.
+pub async fn workflows_in_postgres(keys: KeyTypes) -> Workflows {
+    let server = std::env::var("HEDDLE_TEST_POSTGRES")
+        .expect("HEDDLE_TEST_POSTGRES names a PostgreSQL server for tests: `cargo xtask test` starts one");
+    let url = format!("{server} options='-c search_path=test_{}'", Uuid::new_v4().simple());
+    let schema = Schema::new(TableNames::default(), keys).unwrap();
+    WorkflowPostgres::install(&url, &schema).await.unwrap();
+    let rows = WorkflowStore::of(Arc::new(WorkflowPostgres::connect(&url, schema).await.unwrap()));
+    Workflows::Ready { engine: Arc::new(engine(rows)), keys }
 }
 
 pub fn no_workflows() -> Workflows {

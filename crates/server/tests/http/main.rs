@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod artifacts;
+mod doors;
 mod generations;
 mod harness;
 mod openapi;

@@ -22,6 +22,37 @@ async fn the_committed_description_is_the_present_one() {
     assert_eq!(served.text(), present);
 }
 
+/// What is said of the lengths of texts is what the rules say.
+#[test]
+fn the_description_has_the_rules_limits() {
+    use heddle_workflow::{
+        MAX_EVENT_KEY_CHARS, MAX_ID_CHARS, MAX_IDEMPOTENCY_CHARS, MAX_KEY_CHARS, MAX_NAME_CHARS,
+        MAX_TYPE_CHARS,
+    };
+    let description: Value = serde_json::from_str(&heddle_server::openapi_json().unwrap()).unwrap();
+    for (schema, field, most) in [
+        ("PublishWorkflow", "name", MAX_NAME_CHARS),
+        ("StartInstance", "key", MAX_KEY_CHARS),
+        ("StartInstance", "idempotency_key", MAX_IDEMPOTENCY_CHARS),
+        ("SubjectBody", "key", MAX_KEY_CHARS),
+        ("SubjectBody", "type", MAX_TYPE_CHARS),
+        ("SubjectBody", "id", MAX_ID_CHARS),
+        ("InstanceFilterBody", "key", MAX_KEY_CHARS),
+        ("InstanceFilterBody", "subject_type", MAX_TYPE_CHARS),
+        ("InstanceFilterBody", "subject_id", MAX_ID_CHARS),
+        ("SignalBody", "key", MAX_EVENT_KEY_CHARS),
+        ("BatchBody", "key", MAX_EVENT_KEY_CHARS),
+        ("EventBody", "key", MAX_EVENT_KEY_CHARS),
+    ] {
+        let said = &description["components"]["schemas"][schema]["properties"][field]["maxLength"];
+        assert_eq!(said.as_u64(), Some(most as u64), "{schema}.{field}");
+    }
+    let list = description["paths"]["/v1/instances"]["get"]["parameters"][0]["description"].as_str().unwrap();
+    let merged = heddle_store::workflows::MOST_MERGED;
+    assert_eq!(merged, 1_000);
+    assert!(list.contains("first 1,000"), "{list}");
+}
+
 /// Every path that is described is there, requests are closed to unknown fields, and every reference leads somewhere.
 #[tokio::test]
 async fn the_description_is_true() {

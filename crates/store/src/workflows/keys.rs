@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use heddle_workflow::ulid_text;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -29,19 +30,13 @@ impl KeySource {
         *last = if milliseconds > last.0 { (milliseconds, fresh) } else { (last.0, last.1 + 1) };
         let (milliseconds, rest) = *last;
         Some(Key(match key_type {
-            KeyType::Ulid => base_32(milliseconds << 80 | rest << 6),
+            KeyType::Ulid => ulid_text(milliseconds << 80 | rest << 6),
             _ => Uuid::from_u128(
                 milliseconds << 80 | 7 << 76 | (rest >> 62) << 64 | 0b10 << 62 | (rest & ((1 << 62) - 1)),
             )
             .to_string(),
         }))
     }
-}
-
-/// A ULID's text: Crockford's base 32.
-fn base_32(bits: u128) -> String {
-    const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    (0..26).rev().map(|place| char::from(ALPHABET[(bits >> (place * 5) & 31) as usize])).collect()
 }
 
 #[cfg(test)]

@@ -211,12 +211,10 @@ impl Publishing for WorkflowMemory {
         Ok(published)
     }
 
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        Ok(self.tables().current(owner_scope, key).cloned())
-    }
-
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
-        Ok(self.current(owner_scope, key).await?.map(|version| (version.id, version.definition)))
+        let tables = self.tables();
+        let current = tables.current(owner_scope, key);
+        Ok(current.map(|version| (version.id.clone(), version.definition.clone())))
     }
 
     async fn version(&self, version: &Key) -> Result<Option<Version>, StoreError> {

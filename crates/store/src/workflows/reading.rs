@@ -14,6 +14,10 @@ use super::{Key, Morph, owner_scope};
 /// How many instances one call looks at before it gives what it has found, and where to go on.
 pub const MOST_LOOKED_AT: usize = 10_000;
 
+/// How many of an owner's definitions one list of instances is merged of: those with the first keys. Instances of any
+/// other one are listed by its key.
+pub const MOST_MERGED: u16 = 1_000;
+
 /// How many instances of a definition an adapter with SQL reads at a time.
 pub(super) const CHUNK: u16 = 100;
 
@@ -118,7 +122,7 @@ pub struct VersionSummary {
 pub struct InstanceFilter {
     /// Whose; `None`: the whole application's own.
     pub owner: Option<Morph>,
-    /// Of the definition with this key.
+    /// Of the definition with this key; `None`: of the owner's first [`MOST_MERGED`] definitions by their keys.
     pub definition: Option<String>,
     /// In one of these; empty: in any.
     pub statuses: BTreeSet<Status>,
@@ -131,7 +135,7 @@ pub struct InstanceFilter {
 }
 
 impl InstanceFilter {
-    /// All of an owner's instances.
+    /// All of an owner's instances, or as many definitions' as one list has.
     pub const fn of(owner: Option<Morph>) -> Self {
         Self {
             owner,

@@ -24,10 +24,8 @@ pub trait Publishing: Send + Sync {
     /// no new version. What is published never changes (W5).
     async fn publish(&self, version: &NewVersion, now: Timestamp) -> Result<Version, PublishError>;
 
-    /// The version that new instances of a definition run.
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError>;
-
-    /// The keys of that version and of its definition, without reading the document.
+    /// The keys of the version that new instances of a definition run, and of the definition, without reading the
+    /// document.
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError>;
 
     /// A version, by its key.
@@ -145,8 +143,9 @@ pub trait Reading: Send + Sync {
         Ok(page.items.into_iter().find(|version| version.number == number))
     }
 
-    /// Instances, newest first, along `winst_rate_idx` of the definition or of every one of the owner's. No more than
-    /// [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
+    /// Instances, newest first, along `winst_rate_idx` of the definition or, where the filter names none, of the owner's
+    /// first [`MOST_MERGED`](super::MOST_MERGED) by their keys: instances of any other are listed by naming it. No more
+    /// than [`MOST_LOOKED_AT`](super::MOST_LOOKED_AT) are looked at: a page may be short and still have a next one.
     async fn instances(
         &self,
         filter: &InstanceFilter,

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::suite::{at, commit, graph, id, load, starting, token, version};
+use crate::suite::{at, commit, current, graph, id, load, starting, token, version};
 
 #[derive(Debug, Clone)]
 pub enum Call {
@@ -99,7 +99,7 @@ impl Side<'_> {
             }
             Call::Start(key, rated) => {
                 self.started += 1;
-                let version = self.store.publishing.current("*", "flow").await.unwrap().unwrap();
+                let version = current(self.store, "flow").await.unwrap();
                 let names = ["a", "b", "c"];
                 let key = key.map(|key| (names[usize::from(key)], until));
                 let mut turn = starting(&version, &id(self.started), key, now);

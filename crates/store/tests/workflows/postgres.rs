@@ -100,7 +100,10 @@ async fn a_database_without_the_tables_is_refused() {
         assert!(refused(schema).await.contains("key types"));
     }
     assert!(WorkflowPostgres::connect(&url, Schema::default()).await.is_ok());
-    assert!(WorkflowPostgres::install(&url, &Schema::default()).await.is_err(), "made once");
+    for schema in [Schema::default(), keyed(Ulid, Bigint, Bigint, Bigint)] {
+        let again = WorkflowPostgres::install(&url, &schema).await;
+        assert!(matches!(again, Err(StoreError::Installed)), "made once: {again:?}");
+    }
 }
 
 /// proves W2: an owner's key has to be of the owner's type.

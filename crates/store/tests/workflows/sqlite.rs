@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use heddle_store::StoreError;
 use heddle_store::workflows::{
     Happening, InstanceFilter, KeyType, MOST_LOOKED_AT, Morph, NewVersion, Schema, WorkflowSqlite,
     WorkflowStore,
@@ -36,7 +37,7 @@ async fn what_is_published_is_frozen() {
     let store = store(folder.path(), Schema::default());
     store.publishing.publish(&version("a"), at(0)).await.unwrap();
     let id = suite::id(1);
-    let published = store.publishing.current("*", "a").await.unwrap().unwrap();
+    let published = suite::current(&store, "a").await.unwrap();
     suite::start(&store, &published, &id, None, at(1)).await.unwrap();
     let rows = Connection::open(folder.path().join("workflows.sqlite")).unwrap();
     for column in
@@ -50,7 +51,7 @@ async fn what_is_published_is_frozen() {
     assert!(rows.execute("DELETE FROM workflow_definitions", []).is_err(), "restrict");
 }
 
-/// proves W3, W29: each query that runs all day long has its index.
+/// proves W5, W6, W9, W29: each query that runs all day long has its index.
 #[tokio::test]
 async fn queries_have_their_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +121,11 @@ fn a_file_without_the_tables_is_refused() {
         assert!(refused(schema).contains("key types"));
     }
     assert!(WorkflowSqlite::open(&path, Schema::default()).is_ok());
-    assert!(WorkflowSqlite::install(&path, &Schema::default()).is_err(), "made once");
+    // Of other names too, since the indexes have no others.
+    for schema in [Schema::default(), keyed(Ulid, Bigint, Bigint, Bigint), renamed()] {
+        let again = WorkflowSqlite::install(&path, &schema);
+        assert!(matches!(again, Err(StoreError::Installed)), "made once: {again:?}");
+    }
 }
 
 /// proves W2: an owner's key has to be of the owner's type.

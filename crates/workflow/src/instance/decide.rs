@@ -42,11 +42,6 @@ pub enum Event {
     },
     /// A holder has been silent for too long.
     LeaseExpired,
-    /// A held step takes longer than its node allows, whatever its holder says.
-    StepOverdue {
-        /// For the pause before another attempt.
-        chance: Chance,
-    },
     /// The time has come to look at the wait.
     WaitDue,
     /// The instance is out of time, whether or not somebody has stopped it.
@@ -152,7 +147,7 @@ pub fn decide(
         return Err(Refusal::Ended { status: state.life.status() });
     }
     let chance = match event {
-        Event::StepEnded { chance, .. } | Event::StepOverdue { chance } => *chance,
+        Event::StepEnded { chance, .. } => *chance,
         _ => Chance::default(),
     };
     let mut turn = Turn::new(graph, limits, state.clone(), chance, now);
@@ -161,16 +156,6 @@ pub fn decide(
         Event::LeaseExpired => match turn.held() {
             Some((_, lease)) if lease.until <= now => turn.lease_lost(),
             Some(_) => return Err(Refusal::NotDue),
-            None => return Err(Refusal::LeaseLost),
-        },
-        Event::StepOverdue { .. } => match turn.held() {
-            Some((attempt, lease)) => {
-                let timeout = graph.node(attempt.node).timeout.ok_or(Refusal::NotDue)?;
-                if now.duration_since(lease.since) < timeout {
-                    return Err(Refusal::NotDue);
-                }
-                turn.step_failed(timed_out(), true);
-            }
             None => return Err(Refusal::LeaseLost),
         },
         Event::WaitDue => waiting::due(&mut turn)?,
@@ -219,10 +204,6 @@ fn deadline_due(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let attempt = turn.attempt().cloned();
     turn.fail(node, attempt, Failure::fatal("instance_timeout", "the instance is out of time"));
     Ok(())
-}
-
-fn timed_out() -> Failure {
-    Failure { retryable: true, ..Failure::fatal("timeout", "the step took longer than its node allows") }
 }
 
 /// A time as the rows keep it: in whole microseconds, rounded down.

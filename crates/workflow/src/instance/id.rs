@@ -6,6 +6,14 @@ use serde_json::{Value as Json, json};
 
 use crate::{TextError, check_record};
 
+/// Crockford's alphabet: no I, L, O or U.
+const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// 128 bits as a ULID's text: 26 characters of base 32, in the order of the numbers.
+pub fn ulid_text(bits: u128) -> String {
+    (0..26).rev().map(|place| char::from(CROCKFORD[(bits >> (place * 5) & 31) as usize])).collect()
+}
+
 /// An instance's public id: a ULID, 26 characters of Crockford's alphabet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(String);
@@ -15,7 +23,7 @@ impl InstanceId {
     pub fn parse(text: &str) -> Option<Self> {
         let sound = text.len() == 26
             && text.as_bytes()[0] <= b'7'
-            && text.bytes().all(|byte| b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(&byte));
+            && text.bytes().all(|byte| CROCKFORD.contains(&byte));
         sound.then(|| Self(text.to_owned()))
     }
 
@@ -117,5 +125,8 @@ mod tests {
             assert_eq!(InstanceId::parse(bad), None, "{bad}");
         }
         assert_eq!(InstanceId::parse("01ARZ3NDEKTSV4RRFFQ69G5FAI"), None);
+        let texts = [0, 1, 31, 32, u128::MAX - 1, u128::MAX].map(ulid_text);
+        assert!(texts.iter().all(|text| InstanceId::parse(text).is_some()) && texts.is_sorted(), "{texts:?}");
+        assert_eq!(texts[5], "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
     }
 }

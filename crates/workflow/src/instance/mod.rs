@@ -20,7 +20,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use crate::{Code, MAX_ID_CHARS, MAX_TYPE_CHARS, NodeIndex, TextError, check_text};
+use crate::{Code, MAX_ID_CHARS, MAX_KEY_CHARS, MAX_TYPE_CHARS, NodeIndex, TextError, check_text};
 
 pub use command::Command;
 pub use decide::{Event, Start, StepEnd, check_payload, decide, start, stored};
@@ -113,7 +113,7 @@ impl Subject {
         let sound = |what, part: &Option<String>, most| {
             part.as_deref().map_or(Ok(()), |part| check_text(what, part, most))
         };
-        sound("a subject's key", &self.key, MAX_TYPE_CHARS)?;
+        sound("a subject's key", &self.key, MAX_KEY_CHARS)?;
         sound("a subject's type", &self.kind, MAX_TYPE_CHARS)?;
         sound("a subject's id", &self.id, MAX_ID_CHARS)
     }

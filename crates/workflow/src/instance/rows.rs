@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::{
-    Activity, Attempt, EndStatus, Failure, InstanceId, Lease, Life, Opening, Plan, SignalId, State, Status,
-    StepChange, StepEnded, StepKey, StepMove, StepSeen, Token, WaitEnd, WaitKind, WaitRow, Write,
+    Attempt, EndStatus, Failure, InstanceId, Lease, Life, Opening, Plan, SignalId, State, Status, StepChange,
+    StepEnded, StepKey, StepMove, StepSeen, Token, WaitEnd, WaitKind, WaitRow, Write,
 };
 use crate::{Graph, NodeId, Outcome};
 
@@ -512,16 +512,6 @@ impl StepRow {
         self.output.clone_from(&ended.output);
         self.failure.clone_from(&ended.failure);
         self.finished_at = Some(now);
-    }
-}
-
-/// What a state says of its step's row; for tests of stores, which must agree.
-pub fn seen(activity: &Activity, paused: bool) -> StepStatus {
-    match activity {
-        Activity::Held(_) => StepStatus::Running,
-        _ if paused => StepStatus::Paused,
-        Activity::Queued { .. } => StepStatus::Queued,
-        Activity::Waiting(_) => StepStatus::Waiting,
     }
 }
 

@@ -85,6 +85,14 @@ fn key_type() -> impl clap::builder::TypedValueParser<Value = KeyType> {
     named(&KeyType::ALL, KeyType::name, KeyType::from_name)
 }
 
+/// A database that has the tables.
+#[derive(Serialize)]
+struct Applied {
+    database: String,
+    /// Whether they were made just now.
+    made: bool,
+}
+
 /// What was done.
 #[derive(Serialize)]
 struct Installed {
@@ -94,8 +102,8 @@ struct Installed {
     written: bool,
     /// For which database it is.
     database: &'static str,
-    /// The database that it was run on.
-    applied_to: Option<String>,
+    /// The database that it was run on, or that had the tables already.
+    applied: Option<Applied>,
     primary_key_type: &'static str,
     owner_key_type: &'static str,
     subject_key_type: &'static str,
@@ -134,7 +142,7 @@ impl Install {
                     .hint("The tables are made once. --apply runs that file; --dir names another folder."));
             }
         };
-        let applied_to = match (self.apply, database_url) {
+        let applied = match (self.apply, database_url) {
             (false, _) => None,
             (true, Some(url)) => Some(local::run(apply_to_server(url, schema))?),
             (true, None) => Some(apply(&config.data, schema)?),
@@ -144,7 +152,7 @@ impl Install {
             migration,
             written,
             database: database.name(),
-            applied_to,
+            applied,
             primary_key_type: primary.name(),
             owner_key_type: owner.name(),
             subject_key_type: subject.name(),
@@ -165,8 +173,9 @@ impl Install {
 fn describe(installed: &Installed) -> String {
     let file = installed.migration.display();
     let mut lines = vec![if installed.written { format!("wrote {file}") } else { format!("found {file}") }];
-    match &installed.applied_to {
-        Some(database) => lines.push(format!("made the tables in {database}")),
+    match &installed.applied {
+        Some(Applied { database, made: true }) => lines.push(format!("made the tables in {database}")),
+        Some(Applied { database, .. }) => lines.push(format!("the tables are in {database} already")),
         None => {
             lines.push(
                 "run it on your database, or let --apply run it on the one of `heddle serve`".to_owned(),
@@ -217,42 +226,32 @@ fn same(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Makes the tables in the data folder's own file.
-fn apply(data: &Path, schema: &Schema) -> Result<String, Failure> {
+fn apply(data: &Path, schema: &Schema) -> Result<Applied, Failure> {
     local::folder(data)?;
     let path = local::workflows_path(data);
-    let name = path.display().to_string();
+    let database = path.display().to_string();
     if path.exists() && WorkflowSqlite::open(&path, schema.clone()).is_ok() {
-        return Err(there(&name, None));
+        return Ok(Applied { database, made: false });
     }
-    WorkflowSqlite::install(&path, schema).map_err(|error| not_made(&name, error))?;
-    Ok(name)
+    WorkflowSqlite::install(&path, schema).map_err(|error| not_made(&database, error))?;
+    Ok(Applied { database, made: true })
 }
 
 /// Makes the tables in the database at a connection string, which may have a password in it and is not said.
-async fn apply_to_server(url: &str, schema: &Schema) -> Result<String, Failure> {
-    const NAME: &str = "the database of workflows.database_url";
+async fn apply_to_server(url: &str, schema: &Schema) -> Result<Applied, Failure> {
+    let database = "the database of workflows.database_url".to_owned();
     if WorkflowPostgres::connect(url, schema.clone()).await.is_ok() {
-        return Err(there(NAME, None));
+        return Ok(Applied { database, made: false });
     }
-    WorkflowPostgres::install(url, schema).await.map_err(|error| not_made(NAME, error))?;
-    Ok(NAME.to_owned())
-}
-
-fn there(database: &str, error: Option<StoreError>) -> Failure {
-    let failure = Failure::new(format!("{database} has workflow tables already"));
-    match error {
-        Some(error) => failure.because(error),
-        None => failure.hint("There is nothing to do: `heddle serve` opens them."),
-    }
+    WorkflowPostgres::install(url, schema).await.map_err(|error| not_made(&database, error))?;
+    Ok(Applied { database, made: true })
 }
 
 fn not_made(database: &str, error: StoreError) -> Failure {
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        if cause.to_string().contains("already exists") {
-            return there(database, Some(error));
-        }
-        source = cause.source();
+    match error {
+        StoreError::Installed => Failure::new(format!("{database} has other workflow tables already"))
+            .because(error)
+            .hint("Set the names and key types that they were made with in [workflows] of heddle.toml."),
+        error => Failure::new(format!("could not make the tables in {database}")).because(error),
     }
-    Failure::new(format!("could not make the tables in {database}")).because(error)
 }

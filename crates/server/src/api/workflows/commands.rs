@@ -2,21 +2,18 @@
 
 use axum::extract::State;
 use heddle_generation::FieldError;
-use heddle_workflow::{Command, InstanceId, Outcome};
+use heddle_workflow::{Command, InstanceId, MAX_EVENT_KEY_CHARS, Outcome, check_text};
 use serde_json::Value;
 
 use super::views::{
     BatchBody, BatchCommand, BatchEntry, BatchResult, CommandBody, Emitted, EventBody, Instance, SignalBody,
     SkipBody,
 };
-use super::{MAX_PAGE, Tenant, instance_cursor, read_instance_cursor};
+use super::{MAX_PAGE, Tenant, instance_cursor, misfit, read_instance_cursor};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::extract::{ExactJson, InstancePath, MaybeJson, Unknown, unknown_fields};
 use crate::problem::{Problem, ProblemBody};
-
-/// Longest key of an event, in characters (W8).
-const MAX_EVENT_KEY_CHARS: usize = 191;
 
 impl Tenant<'_> {
     /// Gives a command to an instance of the caller's organization.
@@ -48,9 +45,11 @@ macro_rules! command {
             responses(
                 (status = 200, description = "The instance after it", body = Instance),
                 (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+                (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
                 (status = 404, description = "No such instance", body = ProblemBody, content_type = "application/problem+json"),
                 (status = 409, description = "Its state forbids it: `instance_status`; or it has changed: `present_version`", body = ProblemBody, content_type = "application/problem+json"),
                 (status = 422, description = "Fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
+                (status = 429, description = "It has too many waits and commands already", body = ProblemBody, content_type = "application/problem+json"),
                 (status = 503, description = "Workflows are not installed", body = ProblemBody, content_type = "application/problem+json"),
             )
         )]
@@ -95,10 +94,12 @@ command! {
     responses(
         (status = 200, description = "The instance after it", body = Instance),
         (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such instance", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "Its state forbids it: `instance_status`; or it has changed: `present_version`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "It has too many waits and commands already", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Workflows are not installed", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
@@ -128,11 +129,12 @@ fn outcome(name: Option<String>) -> Result<Outcome, Problem> {
     responses(
         (status = 200, description = "The instance after it", body = Instance),
         (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such instance", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "Its state forbids it: `instance_status`; or it has changed: `present_version`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too many signals wait for their wait already", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many signals wait for their wait already, or it has too many waits and commands", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Workflows are not installed", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
@@ -150,11 +152,8 @@ pub(crate) async fn signal(
 }
 
 fn event_key(key: &str) -> Result<(), Problem> {
-    if (1..=MAX_EVENT_KEY_CHARS).contains(&key.chars().count()) {
-        return Ok(());
-    }
-    let message = format!("an event's key has 1 to {MAX_EVENT_KEY_CHARS} characters");
-    Err(Problem::invalid(vec![FieldError::new("key", "bad_value", message)]))
+    let misfit = misfit("key", check_text("an event's key", key, MAX_EVENT_KEY_CHARS));
+    misfit.map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))
 }
 
 /// Command every instance that a filter finds, up to 100 at a time; each answers for itself.
@@ -252,6 +251,7 @@ fn entry(id: &InstanceId, done: Result<&'static str, heddle_engine::EngineError>
         (status = 200, description = "How many took it", body = Emitted),
         (status = 400, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Workflows are not installed", body = ProblemBody, content_type = "application/problem+json"),

@@ -1,23 +1,19 @@
 //! `/v1/workflows`: graphs, looked at, published, seen again.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use heddle_engine::Publication;
-use heddle_generation::FieldError;
 use heddle_store::workflows::{DefinitionSummary, VersionSummary};
-use heddle_workflow::checksum;
+use heddle_workflow::{MAX_KEY_CHARS, MAX_NAME_CHARS, check_text, checksum};
 
 use super::views::{
     Overlay, PublishWorkflow, PublishedWorkflow, ValidateWorkflow, Validation, Workflow, WorkflowDetail,
     WorkflowPage, WorkflowVersion, WorkflowVersionDetail, WorkflowVersionPage,
 };
-use super::{Tenant, check_key, limit, opened, sealed};
+use super::{Tenant, check_key, limit, misfit, opened, sealed};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::extract::{ExactJson, QueryFields, unknown_fields};
+use crate::extract::{ExactJson, QueryFields, VersionPath, WorkflowPath, unknown_fields};
 use crate::problem::{FindingBody, Problem, ProblemBody};
-
-/// Longest name, in characters (W4).
-const MAX_NAME_CHARS: usize = 200;
 
 /// Look at a graph without publishing it: everything that there is to say of it.
 #[utoipa::path(
@@ -59,6 +55,7 @@ pub(crate) async fn validate(
         (status = 200, description = "The version, and warnings", body = PublishedWorkflow),
         (status = 400, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "Somebody else has published meanwhile: `present_checksum`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "The graph has errors: `findings`; or fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
@@ -68,16 +65,14 @@ pub(crate) async fn validate(
 pub(crate) async fn publish(
     State(app): State<App>,
     Caller(caller): Caller,
-    Path(key): Path<String>,
+    WorkflowPath(key): WorkflowPath,
     ExactJson(body): ExactJson<PublishWorkflow>,
 ) -> Result<axum::Json<PublishedWorkflow>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let mut errors = unknown_fields("", &body.unknown);
     errors.extend(check_key(&key).err());
-    if body.name.as_ref().is_some_and(|name| !(1..=MAX_NAME_CHARS).contains(&name.chars().count())) {
-        let message = format!("a name has 1 to {MAX_NAME_CHARS} characters");
-        errors.push(FieldError::new("name", "bad_value", message));
-    }
+    let named = body.name.as_ref().map_or(Ok(()), |name| check_text("a name", name, MAX_NAME_CHARS));
+    errors.extend(misfit("name", named));
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
@@ -119,7 +114,9 @@ pub(crate) async fn list(
 ) -> Result<axum::Json<WorkflowPage>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let limit = limit(&mut query);
-    let after = query.take("cursor", "the next_cursor of a page", |text| opened(text).map(|[key]| key));
+    let after = query.take("cursor", "the next_cursor of a page", |text| {
+        opened(text).map(|[key]| key).filter(|key| is_key(key))
+    });
     query.finish()?;
     let page = tenant.engine.reading().definitions(&tenant.scope(), after.as_deref(), limit).await?;
     Ok(axum::Json(WorkflowPage {
@@ -128,8 +125,16 @@ pub(crate) async fn list(
     }))
 }
 
+/// Whether some workflow may have this key, whoever has published it and by which rules.
+fn is_key(key: &str) -> bool {
+    check_text("a workflow's key", key, MAX_KEY_CHARS).is_ok()
+}
+
 impl Tenant<'_> {
     async fn definition(&self, key: &str) -> Result<DefinitionSummary, Problem> {
+        if !is_key(key) {
+            return Err(Problem::no_such_workflow());
+        }
         let found = self.engine.reading().definition(&self.scope(), key).await?;
         found.ok_or_else(Problem::no_such_workflow)
     }
@@ -156,7 +161,7 @@ impl Tenant<'_> {
 pub(crate) async fn show(
     State(app): State<App>,
     Caller(caller): Caller,
-    Path(key): Path<String>,
+    WorkflowPath(key): WorkflowPath,
 ) -> Result<axum::Json<WorkflowDetail>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let definition = tenant.definition(&key).await?;
@@ -186,7 +191,7 @@ pub(crate) async fn show(
 pub(crate) async fn versions(
     State(app): State<App>,
     Caller(caller): Caller,
-    Path(key): Path<String>,
+    WorkflowPath(key): WorkflowPath,
     mut query: QueryFields,
 ) -> Result<axum::Json<WorkflowVersionPage>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
@@ -219,7 +224,7 @@ pub(crate) async fn versions(
 pub(crate) async fn version(
     State(app): State<App>,
     Caller(caller): Caller,
-    Path((key, number)): Path<(String, String)>,
+    VersionPath(key, number): VersionPath,
 ) -> Result<axum::Json<WorkflowVersionDetail>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let version = tenant.version(&key, &number).await?;
@@ -245,7 +250,7 @@ pub(crate) async fn version(
 pub(crate) async fn overlay(
     State(app): State<App>,
     Caller(caller): Caller,
-    Path((key, number)): Path<(String, String)>,
+    VersionPath(key, number): VersionPath,
 ) -> Result<axum::Json<Overlay>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let version = tenant.version(&key, &number).await?;

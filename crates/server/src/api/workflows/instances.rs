@@ -8,25 +8,23 @@ use axum::response::{IntoResponse, Response};
 use heddle_engine::Request;
 use heddle_generation::FieldError;
 use heddle_store::workflows::InstanceSummary;
-use heddle_workflow::{InstanceId, Subject, parse_length};
+use heddle_workflow::{
+    InstanceId, MAX_IDEMPOTENCY_CHARS, MAX_KEY_CHARS, MAX_TYPE_CHARS, Subject, check_text, parse_length,
+};
 use tokio::time::timeout;
 
 use super::views::{
     Instance, InstanceDetail, InstanceFilterBody, InstancePage, StartInstance, SubjectBody, Timeline,
     TimelineView,
 };
-use super::{Tenant, instance_cursor, limit, read_instance_cursor, read_timeline_cursor, timeline_cursor};
+use super::{
+    Tenant, instance_cursor, limit, misfit, read_instance_cursor, read_timeline_cursor, timeline_cursor,
+};
 use crate::app::{App, about_instance};
 use crate::auth::Caller;
 use crate::extract::{ExactJson, InstancePath, QueryFields, unknown_fields};
 use crate::problem::{Problem, ProblemBody};
 
-/// Longest idempotency key, in characters; the rows keep a digest of it.
-const MAX_IDEMPOTENCY_CHARS: usize = 255;
-/// Longest type of a subject, in characters.
-const MAX_TYPE_CHARS: usize = 191;
-/// Longest key of a subject's kind, in characters (W4).
-const MAX_SUBJECT_KEY_CHARS: usize = 100;
 /// How long a call may wait for an instance's end.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
@@ -40,9 +38,11 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
         (status = 200, description = "The instance that was started with this idempotency key before", body = Instance),
         (status = 400, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No known token", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "You may not do this: `forbidden`", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such workflow", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Fields at fault: `errors`", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many have started lately: `start_rate`", body = ProblemBody, content_type = "application/problem+json", headers(("Retry-After" = u32, description = "In how many seconds another one may start"))),
         (status = 503, description = "Workflows are not installed", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
@@ -54,6 +54,7 @@ pub(crate) async fn start(
 ) -> Result<Response, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let mut errors = unknown_fields("", &body.unknown);
+    errors.extend(misfit("key", check_text("a workflow's key", &body.key, MAX_KEY_CHARS)));
     let subject = body.subject.map_or_else(Subject::default, |body| tenant.subject(body, &mut errors));
     let idempotency_key = idempotency_key(&headers, body.idempotency_key, &mut errors);
     if !errors.is_empty() {
@@ -66,7 +67,8 @@ pub(crate) async fn start(
         starter: Some(app.people.user(&caller.user)),
         ..Request::new(&body.key, body.trigger)
     };
-    let started = tenant.engine.begin(request).await?;
+    let started = tenant.engine.begin(request).await;
+    let started = started.map_err(|error| Problem::of_start(error, tenant.engine.now()))?;
     about_instance(&started.id);
     let instance = tenant.instance(&started.id).await?;
     if started.is_new {
@@ -100,10 +102,7 @@ fn idempotency_key(
         (Some(Ok(key)), _) | (None, Some(key)) => Some(key),
         (None, None) => None,
     }?;
-    if !(1..=MAX_IDEMPOTENCY_CHARS).contains(&key.chars().count()) {
-        let message = format!("an idempotency key has 1 to {MAX_IDEMPOTENCY_CHARS} characters");
-        errors.push(FieldError::new("idempotency_key", "bad_value", message));
-    }
+    errors.extend(misfit("idempotency_key", check_text("an idempotency key", &key, MAX_IDEMPOTENCY_CHARS)));
     Some(key)
 }
 
@@ -111,13 +110,11 @@ impl Tenant<'_> {
     /// Reads what an instance is to be about.
     fn subject(&self, body: SubjectBody, errors: &mut Vec<FieldError>) -> Subject {
         errors.extend(unknown_fields("subject.", &body.unknown));
-        let mut fits = |field: &'static str, text: Option<&String>, most: usize| {
-            if text.is_some_and(|text| !(1..=most).contains(&text.chars().count())) {
-                errors.push(FieldError::new(field, "bad_value", format!("expected 1 to {most} characters")));
-            }
-        };
-        fits("subject.key", body.key.as_ref(), MAX_SUBJECT_KEY_CHARS);
-        fits("subject.type", body.kind.as_ref(), MAX_TYPE_CHARS);
+        for (field, text, most) in
+            [("subject.key", &body.key, MAX_KEY_CHARS), ("subject.type", &body.kind, MAX_TYPE_CHARS)]
+        {
+            errors.extend(text.as_ref().and_then(|text| misfit(field, check_text("it", text, most))));
+        }
         let key_type = self.app.people.subject_key();
         if body.id.as_ref().is_some_and(|id| !key_type.takes(id)) {
             let message = format!("subjects have keys of the type {key_type} in this installation");
@@ -131,7 +128,7 @@ impl Tenant<'_> {
 #[utoipa::path(
     get, path = "/v1/instances", tag = "instances", operation_id = "listInstances",
     params(
-        ("key" = Option<String>, Query, description = "Of this workflow"),
+        ("key" = Option<String>, Query, description = "Of this workflow; where it is left out, of your organization's first 1,000 by their keys"),
         ("status" = Option<String>, Query, description = "In one of these statuses, with commas between them"),
         ("subject_type" = Option<String>, Query, description = "About a record of this type; goes with `subject_id`"),
         ("subject_id" = Option<String>, Query, description = "About the record with this key"),
@@ -258,7 +255,8 @@ pub(crate) async fn timeline(
 ) -> Result<axum::Json<Timeline>, Problem> {
     let tenant = Tenant::new(&app, &caller)?;
     let limit = limit(&mut query);
-    let after = query.take("cursor", "the next_cursor of a page", read_timeline_cursor);
+    let after = query
+        .take("cursor", "the next_cursor of a page", |text| read_timeline_cursor(text, app.people.row_key()));
     query.finish()?;
     tenant.instance(&id).await?;
     let page = tenant.engine.reading().timeline(&id, after.as_ref(), limit).await?;

@@ -12,15 +12,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use heddle_engine::Engine;
 use heddle_generation::{FieldError, Requester};
-use heddle_store::workflows::{InstanceCursor, InstanceFilter, InstanceSummary, Morph, TimelineCursor};
-use heddle_workflow::{InstanceId, Status};
+use heddle_store::workflows::{
+    InstanceCursor, InstanceFilter, InstanceSummary, Key, KeyType, Morph, TimelineCursor,
+};
+use heddle_workflow::{
+    InstanceId, MAX_ID_CHARS, MAX_KEY_CHARS, MAX_TYPE_CHARS, Status, TextError, check_text,
+};
+use jiff::Timestamp;
 
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::workflows::Workflows;
 
-/// Longest key of a definition, in characters (W4).
-const MAX_KEY_CHARS: usize = 100;
+/// The first moment that is taken, the beginning of year 1: `PostgreSQL` knows none before 4713 BC, and in text only
+/// times of four-digit years are in order.
+const FIRST_SECOND: i64 = -62_135_596_800;
 /// How many items a page has when nobody says, and at most.
 const DEFAULT_PAGE: u16 = 25;
 const MAX_PAGE: u16 = 100;
@@ -74,6 +80,13 @@ impl<'a> Tenant<'a> {
                 )),
             }
         }
+        for (field, text, most) in [
+            ("key", &filter.key, MAX_KEY_CHARS),
+            ("subject_type", &filter.subject_type, MAX_TYPE_CHARS),
+            ("subject_id", &filter.subject_id, MAX_ID_CHARS),
+        ] {
+            errors.extend(text.as_ref().and_then(|text| misfit(field, check_text("it", text, most))));
+        }
         let subject = match (filter.subject_type, filter.subject_id) {
             (None, None) => None,
             (Some(kind), Some(id)) => Some(Morph { kind, id }),
@@ -87,11 +100,12 @@ impl<'a> Tenant<'a> {
             }
         };
         let mut time = |field: &'static str, text: Option<String>| {
-            let time = text?.parse().map_err(|_| {
-                let message = "expected a time such as 2030-01-31T08:00:00Z";
+            let time = read_time(&text?);
+            if time.is_none() {
+                let message = "expected a time such as 2030-01-31T08:00:00Z, of the years 1 to 9999";
                 errors.push(FieldError::new(field, "bad_value", message));
-            });
-            time.ok()
+            }
+            time
         };
         InstanceFilter {
             definition: filter.key,
@@ -120,12 +134,23 @@ fn check_key(key: &str) -> Result<(), FieldError> {
     Err(FieldError::new("key", "bad_value", message))
 }
 
+/// A text that can't be kept, as a field at fault.
+fn misfit(field: &'static str, checked: Result<(), TextError>) -> Option<FieldError> {
+    checked.err().map(|error| FieldError::new(field, "bad_value", error.to_string()))
+}
+
+/// A time that every store knows.
+fn read_time(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|time: &Timestamp| time.as_second() >= FIRST_SECOND)
+}
+
 fn limit(query: &mut crate::extract::QueryFields) -> u16 {
     let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_PAGE).contains(limit));
     query.take("limit", &format!("1 to {MAX_PAGE}"), read).unwrap_or(DEFAULT_PAGE)
 }
 
-/// A cursor as callers hold it. What is inside is nobody's business but ours.
+/// A cursor as callers hold it. What is inside is nobody's business but ours, and anybody can make one: whatever it
+/// says is looked at like any other parameter.
 fn sealed(parts: &[&str]) -> String {
     URL_SAFE_NO_PAD.encode(parts.join(" "))
 }
@@ -141,19 +166,21 @@ fn instance_cursor(cursor: &InstanceCursor) -> String {
 
 fn read_instance_cursor(text: &str) -> Option<InstanceCursor> {
     let [at, id] = opened(text)?;
-    Some(InstanceCursor { started_at: at.parse().ok()?, id: InstanceId::parse(&id)? })
+    Some(InstanceCursor { started_at: read_time(&at)?, id: InstanceId::parse(&id)? })
 }
 
 fn timeline_cursor(cursor: &TimelineCursor) -> String {
     sealed(&[&cursor.at.to_string(), if cursor.is_step { "step" } else { "wait" }, &cursor.row.0])
 }
 
-fn read_timeline_cursor(text: &str) -> Option<TimelineCursor> {
+/// `rows`: the type of the keys that rows have.
+fn read_timeline_cursor(text: &str, rows: KeyType) -> Option<TimelineCursor> {
     let [at, kind, row] = opened(text)?;
     let is_step = match kind.as_str() {
         "step" => true,
         "wait" => false,
         _ => return None,
     };
-    Some(TimelineCursor { at: at.parse().ok()?, is_step, row: heddle_store::workflows::Key(row) })
+    let row = rows.takes(&row).then_some(Key(row))?;
+    Some(TimelineCursor { at: read_time(&at)?, is_step, row })
 }

@@ -1,7 +1,7 @@
 //! What people look at, in memory.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use heddle_workflow::{
@@ -13,8 +13,8 @@ use super::{Definition, Instance, Published, Tables, WorkflowMemory};
 use crate::StoreError;
 use crate::workflows::{
     CurrentVersion, DefinitionSummary, Happening, InstanceCursor, InstanceFilter, InstanceSummary, Key,
-    MOST_LOOKED_AT, Morph, OverlayCount, Page, Payloads, PublishStatus, Reading, TimelineCursor,
-    TimelineEntry, VersionSummary, WaitName,
+    MOST_LOOKED_AT, MOST_MERGED, Morph, OverlayCount, Page, Payloads, PublishStatus, Reading, TimelineCursor,
+    TimelineEntry, VersionSummary, WaitName, owner_scope,
 };
 
 #[async_trait]
@@ -67,13 +67,20 @@ impl Reading for WorkflowMemory {
         limit: u16,
     ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError> {
         let tables = self.tables();
+        let scope = owner_scope(filter.owner.as_ref());
+        let of_owner = tables.definitions.iter().filter(|((of, key), _)| {
+            *of == scope && filter.definition.as_ref().is_none_or(|wanted| key == wanted)
+        });
+        let of_owner = of_owner.take(usize::from(MOST_MERGED)).map(|(_, definition)| &definition.id);
+        let definitions: BTreeSet<&Key> = of_owner.collect();
         let in_reach = |instance: &InstanceSummary| {
-            filter.definition.as_ref().is_none_or(|key| instance.definition == *key)
-                && filter.started_from.is_none_or(|from| instance.started_at >= from)
+            filter.started_from.is_none_or(|from| instance.started_at >= from)
                 && filter.started_before.is_none_or(|before| instance.started_at < before)
                 && after.is_none_or(|after| instance.cursor() < *after)
         };
-        let all = tables.instances.iter().filter_map(|(id, instance)| tables.instance(id, instance));
+        let merged =
+            tables.instances.iter().filter(|(_, instance)| definitions.contains(&instance.new.definition));
+        let all = merged.filter_map(|(id, instance)| tables.instance(id, instance));
         let mut all: Vec<_> = all.filter(in_reach).collect();
         all.sort_by_key(|instance| Reverse(instance.cursor()));
         let (mut items, mut next) = (Vec::new(), None);

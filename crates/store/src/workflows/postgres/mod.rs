@@ -56,14 +56,22 @@ struct Database {
 
 impl WorkflowPostgres {
     /// Makes the tables, and the schema for them where the connection's `search_path` names one that isn't there.
-    /// Whoever wants them asks for it: no program of ours does by itself. For `url` see [`connect`](Self::connect).
+    /// Whoever wants them asks for it: no program of ours does by itself. [`StoreError::Installed`] where they are
+    /// there. For `url` see [`connect`](Self::connect).
     pub async fn install(url: &str, schema: &Schema) -> Result<(), StoreError> {
         const ATTEMPTED: &str = "make the workflow tables";
         let connections = Connections::open(url)?;
         let mut client = connections.lend().await?;
         let transaction = client.transaction().await.map_err(failed(ATTEMPTED))?;
         transaction.batch_execute(MAKE_SCHEMA).await.map_err(failed(ATTEMPTED))?;
-        transaction.batch_execute(&schema.migration(Dialect::Postgres)).await.map_err(failed(ATTEMPTED))?;
+        // By its code, since what it says depends on the server's language.
+        transaction.batch_execute(&schema.migration(Dialect::Postgres)).await.map_err(|error| {
+            if error.code() == Some(&tokio_postgres::error::SqlState::DUPLICATE_TABLE) {
+                StoreError::Installed
+            } else {
+                failed(ATTEMPTED)(error)
+            }
+        })?;
         transaction.commit().await.map_err(failed(ATTEMPTED))
     }
 

@@ -39,7 +39,7 @@ INSERT INTO workflow_idempotency_keys (scope, key, instance_id, expires_at, crea
 ANALYZE workflow_definitions, workflow_versions, workflow_instances, workflow_step_runs, workflow_waits,
     workflow_idempotency_keys";
 
-/// proves W3, W16, W17, W29
+/// proves W6, W7, W8, W10, W29: their indexes are there and are what the planner takes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_have_their_index() {
     let server = std::env::var("HEDDLE_TEST_POSTGRES")
@@ -74,9 +74,15 @@ async fn statements_have_their_index() {
 /// Statements, how many parameters each has, and the indexes that it has to use.
 fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
     vec![
+        (definitions::HOLD, 2, &[]),
+        (definitions::INSERT, 7, &["wdef_key_unique"]),
+        (definitions::SET_CURRENT, 3, &[]),
+        (definitions::COUNTING, 1, &[]),
         (definitions::CURRENT_KEY, 2, &[]),
-        (definitions::CURRENT, 2, &[]),
+        (versions::INSERT, 13, &["wver_number_unique"]),
+        (versions::SUPERSEDE, 2, &[]),
         (versions::GET, 1, &[]),
+        (instances::INSERT, 25, &["workflow_instances_ulid_key"]),
         (instances::GET, 1, &["workflow_instances_ulid_key"]),
         (instances::HOLD_FREE, 1, &["workflow_instances_ulid_key"]),
         (instances::LAST_START, 3, &["winst_rate_idx"]),
@@ -98,7 +104,8 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (waits::DUE, 4, &["wwait_due_idx"]),
         (waits::WAITING_FOR, 5, &["wwait_event_idx"]),
         (definitions::LIST, 3, &[]),
-        (definitions::IDS, 2, &[]),
+        (definitions::SUMMARY, 2, &[]),
+        (definitions::IDS, 3, &[]),
         (versions::LIST, 3, &[]),
         (instances::SUMMARY, 1, &["workflow_instances_ulid_key"]),
         (instances::LIST, 5, &["winst_rate_idx"]),
@@ -106,9 +113,10 @@ fn statements() -> Vec<(&'static str, usize, &'static [&'static str])> {
         (instances::OVERLAY, 1, &["winst_overlay_idx"]),
         (step_runs::TIMELINE, 5, &["wstep_attempt_unique"]),
         (waits::TIMELINE, 5, &["wwait_instance_idx"]),
+        (idempotency_keys::START, 6, &["widem_unique"]),
         (idempotency_keys::STARTED, 2, &["widem_unique", "workflow_instances_pkey"]),
         (idempotency_keys::EFFECT, 1, &["widem_unique"]),
-        (idempotency_keys::KEEP_EFFECT, 5, &["workflow_instances_ulid_key"]),
+        (idempotency_keys::KEEP_EFFECT, 5, &["widem_unique", "workflow_instances_ulid_key"]),
     ]
 }
 

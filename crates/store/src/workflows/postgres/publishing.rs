@@ -29,14 +29,6 @@ impl Publishing for WorkflowPostgres {
         published.await?.map_err(|present| PublishError::Changed { present })
     }
 
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        let (scope, key) = (owner_scope.to_owned(), key.to_owned());
-        self.apart(move |database| async move {
-            one(database.query(READ, definitions::CURRENT, &[&scope, &key]).await?)
-        })
-        .await
-    }
-
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
         let (scope, key) = (owner_scope.to_owned(), key.to_owned());
         self.apart(move |database| async move {

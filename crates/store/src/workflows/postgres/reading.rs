@@ -1,5 +1,6 @@
 //! What people look at, on `PostgreSQL`.
 
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -22,8 +23,8 @@ use crate::workflows::sql::step_runs::postgres as step_runs;
 use crate::workflows::sql::versions::postgres as versions;
 use crate::workflows::sql::waits::postgres as waits;
 use crate::workflows::{
-    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, Key, OverlayCount, Page, Payloads,
-    Reading, TimelineCursor, TimelineEntry, VersionSummary, owner_scope,
+    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, Key, MOST_MERGED, OverlayCount, Page,
+    Payloads, Reading, TimelineCursor, TimelineEntry, VersionSummary, owner_scope,
 };
 
 const LOOK: &str = "look at workflows";
@@ -74,8 +75,11 @@ impl Reading for WorkflowPostgres {
         limit: u16,
     ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError> {
         let scope = owner_scope(filter.owner.as_ref());
-        let rows = self.database.query(LOOK, definitions::IDS, &[&scope, &filter.definition]).await?;
+        let params: Params<'_, 3> = [&scope, &filter.definition, &i64::from(MOST_MERGED)];
+        let rows = self.database.query(LOOK, definitions::IDS, &params).await?;
         let definitions: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        let places: HashMap<&str, usize> =
+            definitions.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
         let from = filter.started_from.unwrap_or(Timestamp::UNIX_EPOCH);
         let before = (filter.started_before.unwrap_or(Timestamp::MAX), String::new());
         let place = |cursor: &InstanceCursor| (cursor.started_at, cursor.id.to_string());
@@ -84,8 +88,8 @@ impl Reading for WorkflowPostgres {
         let first = if definitions.len() == 1 { CHUNK } else { 1 };
         let mut walks = vec![Vec::new(); definitions.len()];
         for (definition, instance) in self.chunk(&definitions, from, &begin, first).await? {
-            if let Some(walk) = definitions.iter().position(|id| *id == definition) {
-                walks[walk].push(instance);
+            if let Some(walk) = places.get(definition.as_str()) {
+                walks[*walk].push(instance);
             }
         }
         let (mut merge, mut sieve) = (Merge::new(walks), Sieve::new(filter, limit));

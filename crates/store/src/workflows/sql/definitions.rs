@@ -46,9 +46,10 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
          LEFT JOIN {versions} v ON v.id = d.current_version_id \
          WHERE d.owner_scope = ?1 AND d.key = ?2 AND d.deleted_at IS NULL";
 
-    /// Those that an owner's instances may be of, removed ones included. `?1` scope, `?2` key or null.
+    /// The first of those that an owner's instances may be of, removed ones included. `?1` scope, `?2` key or null,
+    /// `?3` limit.
     pub(in crate::workflows) const IDS: &str = "SELECT id FROM {definitions} INDEXED BY wdef_key_unique \
-         WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2)";
+         WHERE owner_scope = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY key LIMIT ?3";
 }
 
 pub(in crate::workflows) mod postgres {
@@ -72,12 +73,6 @@ pub(in crate::workflows) mod postgres {
 CREATE UNIQUE INDEX wdef_key_unique ON {definitions} (owner_scope, key);
 CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
 ";
-
-    /// The current version's columns. `$1` scope, `$2` key.
-    pub(in crate::workflows) const CURRENT: &str = "SELECT v.id::text, v.definition_id::text, v.number, \
-         v.graph::text, v.checksum, v.actor_mode FROM {definitions} d \
-         JOIN {versions} v ON v.id = d.current_version_id \
-         WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
 
     /// The keys of the current version and of its definition. `$1` scope, `$2` key.
     pub(in crate::workflows) const CURRENT_KEY: &str = "SELECT current_version_id::text, id::text FROM {definitions} \
@@ -111,7 +106,8 @@ CREATE INDEX wdef_current_idx ON {definitions} (current_version_id);
          v.checksum, d.updated_at FROM {definitions} d LEFT JOIN {versions} v ON v.id = d.current_version_id \
          WHERE d.owner_scope = $1 AND d.key = $2 AND d.deleted_at IS NULL";
 
-    /// Those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null.
+    /// The first of those that an owner's instances may be of, removed ones included. `$1` scope, `$2` key or null,
+    /// `$3` limit.
     pub(in crate::workflows) const IDS: &str = "SELECT id::text FROM {definitions} \
-         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2)";
+         WHERE owner_scope = $1 AND ($2::text IS NULL OR key = $2) ORDER BY key LIMIT $3";
 }

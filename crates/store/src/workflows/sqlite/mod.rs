@@ -35,7 +35,7 @@ pub struct WorkflowSqlite {
 
 impl WorkflowSqlite {
     /// Makes the tables in the file at `path`, which is made if it is not there. Whoever wants them asks for it: no
-    /// program of ours does by itself. Blocks; not for an async thread.
+    /// program of ours does by itself. [`StoreError::Installed`] where they are there. Blocks; not for an async thread.
     pub fn install(path: &Path, schema: &Schema) -> Result<(), StoreError> {
         let fail = |error| failed("make the workflow tables", error);
         let mut connection = Connection::open(path).and_then(connections::prepared).map_err(fail)?;
@@ -43,6 +43,9 @@ impl WorkflowSqlite {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        if is_installed(&transaction, schema).map_err(fail)? {
+            return Err(StoreError::Installed);
+        }
         transaction.execute_batch(&schema.migration(Dialect::Sqlite)).map_err(fail)?;
         transaction.commit().map_err(fail)
     }
@@ -87,6 +90,19 @@ impl Probes for WorkflowSqlite {
     fn watch(&self, id: &InstanceId) -> Watch {
         self.probes.watch(id)
     }
+}
+
+/// Whether something has the name of a table or, whatever the tables are called, of the first index.
+fn is_installed(connection: &Connection, schema: &Schema) -> rusqlite::Result<bool> {
+    // SQLite takes names for the same whatever their case.
+    let mut named = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE")?;
+    let columns = schema.key_columns();
+    for name in columns.iter().map(|(table, _)| *table).chain(["wdef_key_unique"]) {
+        if named.exists([name])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Refuses a database whose tables are not the schema's.

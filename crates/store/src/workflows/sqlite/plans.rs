@@ -34,7 +34,7 @@ INSERT INTO workflow_waits (instance_id, step_run_id, kind, due_at, event_key, s
     SELECT n, n * 5, 'event', printf('%08d', n), 'key-' || (n % 1000), iif(n % 50 = 0, 'pending', 'fired'), 'x', 'x' FROM n;
 ANALYZE";
 
-/// proves W3, W16, W17, W29
+/// proves W6, W7, W8, W10, W29: their indexes are there and are what the planner takes.
 #[test]
 fn statements_have_their_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -57,16 +57,26 @@ fn statements_have_their_index() {
     }
 }
 
-/// Statements, and the indexes that each has to use.
+/// Statements, and the indexes that each has to use. What `SQLite` does to insert values it doesn't say.
 fn statements() -> Vec<(&'static str, &'static [&'static str])> {
     vec![
         (definitions::FIND, &["wdef_key_unique"]),
+        (definitions::SET_CURRENT, &["PRIMARY KEY"]),
+        (definitions::LIST, &["wdef_key_unique"]),
+        (definitions::SUMMARY, &["wdef_key_unique"]),
+        (definitions::IDS, &["wdef_key_unique"]),
+        (versions::SUPERSEDE, &["PRIMARY KEY"]),
+        (versions::LIST, &["wver_number_unique"]),
         (versions::GET, &["PRIMARY KEY"]),
         (versions::LAST_NUMBER, &["wver_number_unique"]),
         (instances::GET, &["sqlite_autoindex_workflow_instances_1"]),
         (instances::LAST_START, &["winst_rate_idx"]),
         (instances::ACTORS, &["sqlite_autoindex_workflow_instances_1"]),
         (instances::TURN, &["sqlite_autoindex_workflow_instances_1"]),
+        (instances::SUMMARY, &["sqlite_autoindex_workflow_instances_1"]),
+        (instances::LIST, &["winst_rate_idx"]),
+        (instances::PAYLOADS, &["sqlite_autoindex_workflow_instances_1"]),
+        (instances::OVERLAY, &["winst_overlay_idx"]),
         (step_runs::OF_INSTANCE, &["wstep_attempt_unique"]),
         (step_runs::MOVE, &["wstep_attempt_unique"]),
         (step_runs::QUEUED, &["wstep_queue_idx"]),
@@ -74,6 +84,8 @@ fn statements() -> Vec<(&'static str, &'static [&'static str])> {
         (step_runs::HEARTBEAT, &["wstep_attempt_unique"]),
         (step_runs::RELEASE, &["wstep_attempt_unique"]),
         (step_runs::EXPIRED, &["wstep_lease_idx"]),
+        (step_runs::HAND_OUT, &["PRIMARY KEY"]),
+        (step_runs::TIMELINE, &["wstep_attempt_unique"]),
         (step_runs::NEXT_DUE, &["wstep_queue_idx", "wstep_lease_idx", "wwait_due_idx"]),
         (waits::OF_INSTANCE, &["wwait_instance_idx"]),
         (waits::INSERT, &["wstep_attempt_unique"]),
@@ -81,6 +93,8 @@ fn statements() -> Vec<(&'static str, &'static [&'static str])> {
         (waits::USE_SIGNAL, &["PRIMARY KEY"]),
         (waits::CLOSE, &[]),
         (waits::DUE, &["wwait_due_idx"]),
+        (waits::HAND_OUT, &["PRIMARY KEY"]),
+        (waits::TIMELINE, &["wwait_instance_idx"]),
         (waits::WAITING_FOR, &["wwait_event_idx"]),
         (idempotency_keys::STARTED, &["widem_unique"]),
         (idempotency_keys::EFFECT, &["widem_unique"]),

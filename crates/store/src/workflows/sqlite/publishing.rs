@@ -28,15 +28,6 @@ impl Publishing for WorkflowSqlite {
         published.await?.map_err(|present| PublishError::Changed { present })
     }
 
-    async fn current(&self, owner_scope: &str, key: &str) -> Result<Option<Version>, StoreError> {
-        let (scope, key) = (owner_scope.to_owned(), key.to_owned());
-        self.read(move |connection, tables| {
-            let found = find(connection, tables, &scope, &key)?;
-            found.and_then(|(_, current)| current).map_or(Ok(None), |id| get(connection, tables, &id))
-        })
-        .await
-    }
-
     async fn current_key(&self, owner_scope: &str, key: &str) -> Result<Option<(Key, Key)>, StoreError> {
         let (scope, key) = (owner_scope.to_owned(), key.to_owned());
         self.read(move |connection, tables| {

@@ -23,8 +23,8 @@ use crate::workflows::sql::versions::sqlite as versions;
 use crate::workflows::sql::waits::sqlite as waits;
 use crate::workflows::tables::Tables;
 use crate::workflows::{
-    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, Key, OverlayCount, Page, Payloads,
-    Reading, TimelineCursor, TimelineEntry, VersionSummary, owner_scope,
+    DefinitionSummary, InstanceCursor, InstanceFilter, InstanceSummary, Key, MOST_MERGED, OverlayCount, Page,
+    Payloads, Reading, TimelineCursor, TimelineEntry, VersionSummary, owner_scope,
 };
 
 #[async_trait]
@@ -139,7 +139,7 @@ fn list(
     after: Option<&InstanceCursor>,
     limit: u16,
 ) -> Result<Page<InstanceSummary, InstanceCursor>, StoreError> {
-    let params = params![owner_scope(filter.owner.as_ref()), filter.definition];
+    let params = params![owner_scope(filter.owner.as_ref()), filter.definition, MOST_MERGED];
     let definitions: Vec<Value> = all(connection, tables, definitions::IDS, params, |row| row.get(0))?;
     let from = filter.started_from.map_or_else(String::new, time_text);
     let read = |definition: &Value, after: (String, String), count: u16| {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use heddle_store::workflows::{
-    Happening, InstanceFilter, KeyTypes, Morph, NewVersion, Page, PublishStatus, Reading, TimelineEntry,
-    Turn, Version, WaitName, WorkflowStore,
+    Happening, InstanceFilter, KeyTypes, MOST_MERGED, Morph, NewVersion, Page, PublishStatus, Reading,
+    TimelineEntry, Turn, Version, WaitName, WorkflowStore,
 };
 use heddle_workflow::{Actor, Command, Event, InstanceId, Status, StepStatus, WaitStatus};
 use serde_json::json;
@@ -72,6 +72,10 @@ pub async fn reads(store: &WorkflowStore, keys: KeyTypes) {
     lists(store, owner.as_ref()).await;
     summaries(store, owner.as_ref(), &one).await;
     timelines(store, keys).await;
+    // Many rows, and the same ones whatever the keys are.
+    if keys == KeyTypes::default() {
+        as_many_definitions_as_a_list_has(store).await;
+    }
     for number in [151, 152, 154, 155, 156] {
         command(store, number, Command::Cancel, 2_000).await;
     }
@@ -134,6 +138,36 @@ async fn lists(store: &WorkflowStore, owner: Option<&Morph>) {
     // Instance 1 was started with an owner of its own, and is nobody else's for it.
     let apps = pages(reading, &InstanceFilter::of(None), 100).await;
     assert!(apps.contains(&id(156)) && !apps.contains(&id(155)) && !apps.contains(&id(1)));
+}
+
+/// A list is merged of a bounded number of definitions; what is of another one is listed by its key.
+async fn as_many_definitions_as_a_list_has(store: &WorkflowStore) {
+    let owner = Some(Morph { kind: "readers".to_owned(), id: "77".to_owned() });
+    let key = |number: u16| format!("many-{number:04}");
+    let keys: Vec<String> = (0..=MOST_MERGED).map(key).collect();
+    // All at the same time, so that they share commits where a store has that.
+    let publishing: Vec<_> = keys
+        .into_iter()
+        .map(|key| {
+            let (store, owner) = (store.clone(), owner.clone());
+            tokio::spawn(async move { published(&store, owner, &key).await })
+        })
+        .collect();
+    let mut versions = Vec::new();
+    for published in publishing {
+        versions.push(published.await.unwrap());
+    }
+    started(store, &versions[usize::from(MOST_MERGED) - 1], owner.clone(), 157, 1_001).await;
+    started(store, &versions[usize::from(MOST_MERGED)], owner.clone(), 158, 1_002).await;
+    let all = InstanceFilter::of(owner);
+    assert_eq!(pages(store.reading.as_ref(), &all, 100).await, [id(157)]);
+    for (number, expected) in [(MOST_MERGED - 1, id(157)), (MOST_MERGED, id(158))] {
+        let one = InstanceFilter { definition: Some(key(number)), ..all.clone() };
+        assert_eq!(pages(store.reading.as_ref(), &one, 100).await, [expected]);
+    }
+    for number in [157, 158] {
+        command(store, number, Command::Cancel, 2_000).await;
+    }
 }
 
 /// proves W6, W29: what a row says, and where the live ones stand.

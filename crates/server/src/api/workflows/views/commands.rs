@@ -65,7 +65,7 @@ pub(crate) enum BatchCommand {
 pub(crate) struct BatchBody {
     /// What to do.
     pub(crate) command: BatchCommand,
-    /// To which instances. An empty one means all of them.
+    /// To which instances. An empty one means all of them, but see `key`.
     pub(crate) filter: InstanceFilterBody,
     /// To how many at most, 1 to 100; 100 where it is left out.
     #[schema(minimum = 1, maximum = 100)]
@@ -78,6 +78,7 @@ pub(crate) struct BatchBody {
     #[serde(default)]
     pub(crate) output: Value,
     /// The key of a signal.
+    #[schema(max_length = 191)]
     pub(crate) key: Option<String>,
     /// What a signal carries.
     #[serde(default)]

@@ -27,6 +27,7 @@ pub(crate) enum InstanceStatusName {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct StartInstance {
     /// The workflow's key; its current version is run.
+    #[schema(max_length = 100)]
     pub(crate) key: String,
     /// What the instance is given: any JSON, `trigger` in its expressions; an empty object, where nobody says.
     #[serde(default = "nothing")]
@@ -54,9 +55,10 @@ pub(crate) struct SubjectBody {
     pub(crate) key: Option<String>,
     /// The record's type.
     #[serde(rename = "type")]
-    #[schema(max_length = 191)]
+    #[schema(max_length = 100)]
     pub(crate) kind: Option<String>,
     /// The record's key, of the type that the installation has for them.
+    #[schema(max_length = 64)]
     pub(crate) id: Option<String>,
     #[serde(flatten)]
     #[schema(ignore)]
@@ -66,15 +68,18 @@ pub(crate) struct SubjectBody {
 /// Which instances.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct InstanceFilterBody {
-    /// Of this workflow.
+    /// Of this workflow; where it is left out, of your organization's first 1,000 by their keys.
+    #[schema(max_length = 100)]
     pub(crate) key: Option<String>,
     /// In one of these statuses; any, where there are none.
     #[serde(default)]
     #[schema(value_type = Vec<InstanceStatusName>)]
     pub(crate) status: Vec<String>,
     /// About a record of this type; goes with `subject_id`.
+    #[schema(max_length = 100)]
     pub(crate) subject_type: Option<String>,
     /// About the record with this key.
+    #[schema(max_length = 64)]
     pub(crate) subject_id: Option<String>,
     /// Started then or later.
     #[schema(format = DateTime)]
