@@ -25,7 +25,10 @@ use crate::work::{Following, Hands, Known};
 use crate::{Act, Clock, Draw, EngineError, Graphs, Permission, Registry};
 
 /// How often a turn is decided again when others were faster.
-const TRIES: usize = 16;
+const TRIES: usize = 32;
+/// From which try on it gives way to them for a moment, and for how long at most.
+const PATIENT_TRY: usize = 8;
+const MOMENT: SignedDuration = SignedDuration::from_millis(20);
 /// How many instances an event is handed to at a time.
 const EVENT_BATCH: u16 = 100;
 
@@ -353,7 +356,11 @@ impl Engine {
         tokens: &mut Vec<Token>,
     ) -> Result<(State, Option<Following>), EngineError> {
         let _front = self.lines.front(id).await;
-        for _ in 0..TRIES {
+        for tried in 0..TRIES {
+            if tried >= PATIENT_TRY {
+                let part = self.draw.draw() % MOMENT.as_micros().unsigned_abs();
+                self.clock.sleep(SignedDuration::from_micros(part as i64)).await;
+            }
             let is_known = known.is_some();
             let (version, graph, state) = match known.take() {
                 Some(known) => known,

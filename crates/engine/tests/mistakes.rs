@@ -476,16 +476,17 @@ async fn a_missed_row_is_tried_again_at_once() {
     let world = World::new(counting(&Arc::default()));
     let id = world.start(&chain(vec![action("a")])).await;
     let now = world.clock.now();
-    world.flaky.conflicting.store(9, Ordering::SeqCst);
+    world.flaky.conflicting.store(7, Ordering::SeqCst);
     world.engine.command(&id, Command::Pause, Actor::System, None).await.unwrap();
-    world.flaky.conflicting.store(9, Ordering::SeqCst);
+    world.flaky.conflicting.store(7, Ordering::SeqCst);
     world.engine.command(&id, Command::Resume, Actor::System, None).await.unwrap();
-    world.flaky.conflicting.store(9, Ordering::SeqCst);
+    world.flaky.conflicting.store(7, Ordering::SeqCst);
     world.engine.work_once(1).await.unwrap();
     assert_eq!(world.life(&id).await.status(), Status::Completed);
     assert_eq!(world.clock.now(), now, "no time has passed");
     let id = world.engine.start(Request::new("test", Value::Null)).await.unwrap();
     world.flaky.conflicting.store(1_000, Ordering::SeqCst);
-    let busy = world.engine.command(&id, Command::Pause, Actor::System, None).await.unwrap_err();
-    assert_eq!(busy.code(), "busy");
+    let pause = world.engine.command(&id, Command::Pause, Actor::System, None);
+    let (busy, ()) = tokio::join!(pause, world.pass(SignedDuration::from_secs(3)));
+    assert_eq!(busy.unwrap_err().code(), "busy");
 }
