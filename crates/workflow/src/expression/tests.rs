@@ -10,6 +10,7 @@ struct Data {
     vars: Map<String, Json>,
     steps: Map<String, Json>,
     event: Json,
+    budget: TurnBudget,
 }
 
 impl Data {
@@ -18,7 +19,7 @@ impl Data {
             unreachable!()
         };
         let Json::Object(vars) = json!({"n": 3, "tags": {"b": 1, "a": 2, "c": 3}}) else { unreachable!() };
-        Self { trigger, subject: json!({"id": "s1"}), vars, steps, event: json!({"order": 9}) }
+        Self { trigger, subject: json!({"id": "s1"}), vars, steps, event: json!({"order": 9}), budget: TurnBudget::new(10_000_000) }
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -29,6 +30,7 @@ impl Data {
             steps: &self.steps,
             event: &self.event,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
+            budget: &self.budget,
         }
     }
 }
@@ -36,7 +38,7 @@ impl Data {
 fn value(source: &str) -> Result<Json, ExpressionError> {
     let data =
         Data::new(json!({"amount": 12.5, "lines": [{"sku": "a"}, {"sku": "b"}], "big": "x".repeat(60_000)}));
-    Expression::parse(source)?.evaluate(&data.scope())
+    Expression::parse(source)?.evaluate(&data.scope(), usize::MAX)
 }
 
 /// proves W14: conditions look at trigger, subject, variables, steps, the event and the clock.
@@ -98,10 +100,22 @@ fn what_cannot_work_is_found_early() {
 #[test]
 fn only_what_is_looked_at_is_handed_over() {
     let uses = |source: &str| Expression::parse(source).unwrap().uses().clone();
+    let fields = |names: &[&str], inner: &Part| {
+        Part::Fields(names.iter().map(|name| ((*name).to_owned(), inner.clone())).collect())
+    };
     let named = uses("steps.a.output == steps.b.output && trigger.x == 1");
-    assert_eq!(named.roots, ["steps", "trigger"].map(str::to_owned).into());
-    assert_eq!(named.steps, Some(["a", "b"].map(str::to_owned).into()));
-    assert_eq!(uses("steps['a'] == 1 && steps.b == 2").steps, None);
+    assert_eq!(named.roots["steps"], fields(&["a", "b"], &fields(&["output"], &Part::Whole)));
+    assert_eq!(named.roots["trigger"], fields(&["x"], &Part::Whole));
+    assert_eq!(uses("has(vars.x) && has(vars.y.z)").roots["vars"], {
+        let Part::Fields(mut both) = fields(&["y"], &fields(&["z"], &Part::nothing())) else { unreachable!() };
+        both.insert("x".to_owned(), Part::nothing());
+        Part::Fields(both)
+    });
+    for whole in ["steps['a'] == 1 && steps.b == 2", "steps.b == 2 && size(steps) == 1"] {
+        assert_eq!(uses(whole).roots["steps"], Part::Whole, "{whole}");
+    }
+    assert_eq!(uses("vars.x.all(vars, vars.y)").roots["vars"], fields(&["x"], &Part::Whole));
+    assert_eq!(uses("has(vars.x) && vars.x == 1 && vars.x.y == 2").roots["vars"], fields(&["x"], &Part::Whole));
 }
 
 /// proves W14: size, depth and work are bounded; each of these would take seconds, gigabytes or the stack.
@@ -134,7 +148,7 @@ fn nothing_runs_on() {
 #[test]
 fn templates_give_values_and_texts() {
     let data = Data::new(json!({"amount": 12.5, "name": "Ann", "none": null}));
-    let render = |json: Json| Template::parse(&json).unwrap().render(&data.scope()).unwrap();
+    let render = |json: Json| Template::parse(&json).unwrap().render(&data.scope(), usize::MAX).unwrap();
     assert_eq!(
         render(
             json!({"amount": "{{ trigger.amount }}", "text": "Hi {{trigger.name}}: {{ vars.n }}{{trigger.none}}!",
