@@ -188,7 +188,9 @@ impl Checker {
         }
         fields.reverse();
         match &at.expr {
-            Expr::Ident(name) if name != "now" && ROOTS.contains(&name.as_str()) && !self.local.contains(name) => {
+            Expr::Ident(name)
+                if name != "now" && ROOTS.contains(&name.as_str()) && !self.local.contains(name) =>
+            {
                 Some((name, fields))
             }
             _ => None,

@@ -18,7 +18,11 @@ use super::{ExpressionError, Part, Room, TurnBudget, shortened};
 const BORROWED_BYTES_PER_UNIT: usize = 64;
 
 /// A part of a JSON value as CEL sees it, for so many units of the turn's. Texts stay where they are.
-pub(super) fn from_json<'v>(json: &'v Json, part: &Part, meter: &Meter) -> Result<Box<dyn Val + 'v>, ExpressionError> {
+pub(super) fn from_json<'v>(
+    json: &'v Json,
+    part: &Part,
+    meter: &Meter,
+) -> Result<Box<dyn Val + 'v>, ExpressionError> {
     meter.turn.take(1)?;
     Ok(match json {
         Json::Null => Box::new(CelNull),

@@ -31,6 +31,7 @@ use serde_json::{Map, Value as Json};
 use bound::Meter;
 pub use bound::TurnBudget;
 pub use check::Kind;
+pub(crate) use template::short_pointer;
 pub use template::{Piece, Template, TemplateError};
 
 /// Longest source of one expression, in bytes.

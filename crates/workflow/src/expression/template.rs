@@ -106,7 +106,12 @@ impl Template {
 }
 
 impl Piece {
-    fn append_to(&self, text: &mut String, scope: &Scope<'_>, room: &mut Room) -> Result<(), ExpressionError> {
+    fn append_to(
+        &self,
+        text: &mut String,
+        scope: &Scope<'_>,
+        room: &mut Room,
+    ) -> Result<(), ExpressionError> {
         let written;
         let piece = match self {
             Self::Fixed(fixed) => fixed,

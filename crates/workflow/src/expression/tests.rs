@@ -19,7 +19,14 @@ impl Data {
             unreachable!()
         };
         let Json::Object(vars) = json!({"n": 3, "tags": {"b": 1, "a": 2, "c": 3}}) else { unreachable!() };
-        Self { trigger, subject: json!({"id": "s1"}), vars, steps, event: json!({"order": 9}), budget: TurnBudget::new(10_000_000) }
+        Self {
+            trigger,
+            subject: json!({"id": "s1"}),
+            vars,
+            steps,
+            event: json!({"order": 9}),
+            budget: TurnBudget::new(10_000_000),
+        }
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -107,7 +114,9 @@ fn only_what_is_looked_at_is_handed_over() {
     assert_eq!(named.roots["steps"], fields(&["a", "b"], &fields(&["output"], &Part::Whole)));
     assert_eq!(named.roots["trigger"], fields(&["x"], &Part::Whole));
     assert_eq!(uses("has(vars.x) && has(vars.y.z)").roots["vars"], {
-        let Part::Fields(mut both) = fields(&["y"], &fields(&["z"], &Part::nothing())) else { unreachable!() };
+        let Part::Fields(mut both) = fields(&["y"], &fields(&["z"], &Part::nothing())) else {
+            unreachable!()
+        };
         both.insert("x".to_owned(), Part::nothing());
         Part::Fields(both)
     });
@@ -115,7 +124,10 @@ fn only_what_is_looked_at_is_handed_over() {
         assert_eq!(uses(whole).roots["steps"], Part::Whole, "{whole}");
     }
     assert_eq!(uses("vars.x.all(vars, vars.y)").roots["vars"], fields(&["x"], &Part::Whole));
-    assert_eq!(uses("has(vars.x) && vars.x == 1 && vars.x.y == 2").roots["vars"], fields(&["x"], &Part::Whole));
+    assert_eq!(
+        uses("has(vars.x) && vars.x == 1 && vars.x.y == 2").roots["vars"],
+        fields(&["x"], &Part::Whole)
+    );
 }
 
 /// proves W14: size, depth and work are bounded; each of these would take seconds, gigabytes or the stack.
@@ -159,4 +171,53 @@ fn templates_give_values_and_texts() {
     let errors = Template::parse(&json!({"a/b": ["ok", "{{ nope }}"], "c": "{{ 1"})).expect_err("two errors");
     let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
     assert_eq!(pointers, ["/a~1b/1", "/c"]);
+}
+
+/// Text is given up as soon as it is too long, and paid for as far as it went.
+#[test]
+fn templates_have_only_so_much_room() {
+    let data = Data::new(json!({"big": "x".repeat(16_000)}));
+    let render = |json: Json, most| {
+        let before = data.budget.left();
+        let rendered = Template::parse(&json).unwrap().render(&data.scope(), most);
+        (rendered, before - data.budget.left())
+    };
+    for long in [
+        json!("{{ trigger.big }}".repeat(1_000) + "."),
+        json!(vec!["{{ trigger.big }}"; 1_000]),
+        json!({"a": "{{ trigger.big }}", "b": vec!["{{ trigger.big }}"; 1_000]}),
+    ] {
+        let (rendered, units) = render(long, 40_000);
+        assert_eq!(rendered, Err(ExpressionError::TooLarge { most: 40_000 }));
+        assert!((2_500..8_000).contains(&units), "{units}");
+    }
+    let exact = json!({"a": ["xxxx", "1 2"]});
+    let (rendered, _) = render(json!({"a": ["{{ 'xx' }}xx", "1 {{ 2 }}"]}), exact.to_string().len());
+    assert_eq!(rendered, Ok(exact));
+}
+
+/// What an evaluation costs its turn depends on what it looks at, and on what it makes.
+#[test]
+fn a_turn_pays_for_what_is_looked_at() {
+    let data = Data::new(json!({"big": "x".repeat(16_000), "list": vec![0; 5_000], "id": 7}));
+    for (source, least, most) in [
+        ("has(trigger.gone)", 50, 100),
+        ("has(trigger.list)", 50, 100),
+        ("trigger.id", 50, 100),
+        ("has(trigger.big)", 50, 400),
+        ("trigger.big", 1_000, 2_000),
+        ("trigger.list", 10_000, 10_100),
+        ("size(trigger.list)", 10_000, 11_000),
+        ("trigger == null", 10_000, 20_000),
+    ] {
+        let before = data.budget.left();
+        Expression::parse(source).unwrap().evaluate(&data.scope(), usize::MAX).unwrap();
+        let units = before - data.budget.left();
+        assert!((least..most).contains(&units), "{source}: {units}");
+    }
+    data.budget.take(u64::MAX).unwrap_err();
+    for source in ["1", "true || trigger.id == 7"] {
+        let spent = Expression::parse(source).unwrap().evaluate(&data.scope(), usize::MAX);
+        assert_eq!(spent, Err(ExpressionError::TurnBudget));
+    }
 }

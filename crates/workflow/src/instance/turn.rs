@@ -103,7 +103,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The failure that the turn is, where it was or would be too much.
-    fn too_much(&self) -> Option<Failure> {
+    pub(super) fn too_much(&self) -> Option<Failure> {
         let message = match &self.beyond {
             Some(beyond) => beyond.clone(),
             None if self.budget.is_spent() => {
@@ -291,15 +291,13 @@ impl<'a> Turn<'a> {
                 }
                 Err(error) => self.unrendered(&attempt, &error, "output_too_large"),
             },
-            NodeKind::End(Ending::Failed { code, message }) => {
-                match self.rendered(message) {
-                    Ok(message) => {
-                        let message = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
-                        self.failed_at_once(&attempt, Failure::new(code.clone(), &message, false))
-                    }
-                    Err(error) => self.unrendered(&attempt, &error, "output_too_large"),
+            NodeKind::End(Ending::Failed { code, message }) => match self.rendered(message) {
+                Ok(message) => {
+                    let message = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+                    self.failed_at_once(&attempt, Failure::new(code.clone(), &message, false))
                 }
-            }
+                Err(error) => self.unrendered(&attempt, &error, "output_too_large"),
+            },
         }
     }
 
@@ -347,7 +345,9 @@ impl<'a> Turn<'a> {
             Some(bytes) => bytes,
             None => {
                 let vars = self.state.vars.iter();
-                let bytes = vars.map(|(name, value)| json_bytes(&Json::from(name.as_str())) + json_bytes(value) + 2).sum();
+                let bytes = vars
+                    .map(|(name, value)| json_bytes(&Json::from(name.as_str())) + json_bytes(value) + 2)
+                    .sum();
                 self.pay(bytes)?;
                 bytes
             }
@@ -462,7 +462,7 @@ impl<'a> Turn<'a> {
     }
 
     /// A node at which the turn has become too much.
-    fn stopped(&mut self, attempt: &Attempt) -> Option<NodeIndex> {
+    pub(super) fn stopped(&mut self, attempt: &Attempt) -> Option<NodeIndex> {
         let failure = self.too_much().unwrap_or_else(|| Failure::fatal(TOO_MUCH_AT_ONCE, "the turn is over"));
         self.failed_at_once(attempt, failure)
     }

@@ -53,6 +53,10 @@ pub(super) fn wait(turn: &mut Turn<'_>, attempt: Attempt, node: &WaitEvent) -> O
         {
             return turn.ended_at_once(&attempt, EVENT, Some(payload.as_ref().clone()));
         }
+        // None of them fitted, or the turn can't look at any more of them.
+        if turn.too_much().is_some() {
+            return turn.stopped(&attempt);
+        }
         match holds(turn, node) {
             Ok(true) => return turn.ended_at_once(&attempt, CONDITION, None),
             Ok(false) => {}
@@ -256,9 +260,7 @@ fn matches(turn: &Turn<'_>, node: &WaitEvent, payload: &Json) -> bool {
 /// Whether a node's condition holds.
 fn holds(turn: &Turn<'_>, node: &WaitEvent) -> Result<bool, Failure> {
     let Some(condition) = &node.condition else { return Ok(false) };
-    condition
-        .is_true(&turn.scope(&Json::Null))
-        .map_err(|error| failure_of(&error, EXPRESSION))
+    condition.is_true(&turn.scope(&Json::Null)).map_err(|error| failure_of(&error, EXPRESSION))
 }
 
 /// When to look at a wait next.
