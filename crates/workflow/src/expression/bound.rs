@@ -91,9 +91,11 @@ impl Meter {
     /// look at its other side (`||`) finds that this side fails as well.
     fn take(&self, units: u64) -> Result<(), ExecutionError> {
         let spent = || ExecutionError::function_error("budget", "spent");
-        let left = self.own.load(Ordering::Relaxed).saturating_sub(units);
+        let before = self.own.load(Ordering::Relaxed);
+        let left = before.saturating_sub(units);
         self.own.store(left, Ordering::Relaxed);
-        self.turn.take(units).map_err(|_| spent())?;
+        // An evaluation that fails has cost its turn all that it had, in whatever order it came to a map's entries.
+        self.turn.take(units.min(before)).map_err(|_| spent())?;
         if left == 0 { Err(spent()) } else { Ok(()) }
     }
 

@@ -99,8 +99,11 @@ pub(super) fn to_json(
         return Ok(Json::Array(items.collect::<Result<_, _>>()?));
     }
     if let Some(map) = value.downcast_ref::<CelMap>() {
+        // In order: how far there is room doesn't depend on the seed of a hash.
+        let mut entries: Vec<_> = map.inner().iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
         let mut properties = serde_json::Map::new();
-        for (key, value) in map.inner() {
+        for (key, value) in entries {
             let name = Key::from(key.clone()).to_string();
             room.take(name.len() + 3)?;
             budget.take_bytes(name.len())?;

@@ -221,3 +221,26 @@ fn a_turn_pays_for_what_is_looked_at() {
         assert_eq!(spent, Err(ExpressionError::TurnBudget));
     }
 }
+
+/// What is left after an evaluation doesn't depend on the order in which a hash has a map's entries: a replay fails
+/// where the first run did.
+#[test]
+fn what_is_left_is_the_same_every_time() {
+    let map: Map<String, Json> =
+        (0..100).map(|place| (format!("k{place}"), json!("x".repeat(place * 1_000)))).collect();
+    let trigger = json!({"map": map});
+    for (source, most, error) in [
+        ("trigger.map", 100_000, ExpressionError::TooLarge { most: 100_000 }),
+        ("[trigger.map] == []", 100_000, ExpressionError::Budget),
+    ] {
+        let expression = Expression::parse(source).unwrap();
+        let left: std::collections::BTreeSet<u64> = (0..20)
+            .map(|_| {
+                let data = Data::new(trigger.clone());
+                assert_eq!(expression.evaluate(&data.scope(), most), Err(error.clone()), "{source}");
+                data.budget.left()
+            })
+            .collect();
+        assert_eq!(left.len(), 1, "{source}: {left:?}");
+    }
+}

@@ -413,23 +413,29 @@ impl Checker<'_> {
     fn error(&mut self, code: FindingCode, node: Option<&NodeId>, at: &str, message: String) {
         self.errors += 1;
         if self.errors <= MAX_FINDINGS {
-            self.say(Severity::Error, code, node, at, &message);
+            self.say(Severity::Error, code, node, at, message);
         }
     }
 
     fn warning(&mut self, code: FindingCode, node: &NodeId, at: &str, message: String) {
         self.warnings += 1;
         if self.warnings <= MAX_FINDINGS {
-            self.say(Severity::Warning, code, Some(node), at, &message);
+            self.say(Severity::Warning, code, Some(node), at, message);
         }
     }
 
-    fn say(&mut self, severity: Severity, code: FindingCode, node: Option<&NodeId>, at: &str, message: &str) {
+    fn say(
+        &mut self,
+        severity: Severity,
+        code: FindingCode,
+        node: Option<&NodeId>,
+        at: &str,
+        mut message: String,
+    ) {
         // Messages and pointers quote the document, which may have names as long as itself.
-        let message = match message.char_indices().nth(MAX_MESSAGE_CHARS) {
-            Some((end, _)) => format!("{}…", &message[..end]),
-            None => message.to_owned(),
-        };
+        if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS) {
+            message.replace_range(end.., "…");
+        }
         let (node, pointer) = (node.cloned(), short_pointer(at).to_owned());
         self.findings.push(Finding { code, severity, node, pointer, message });
     }

@@ -340,21 +340,17 @@ impl<'a> Turn<'a> {
             return Err(Failure::fatal(VARS_TOO_LARGE, &message));
         }
         // A name and a value, with a colon and a comma.
-        let entry = |value: &Json| json_bytes(&Json::from(name)) + json_bytes(value) + 2;
-        let all = match self.vars_bytes {
-            Some(bytes) => bytes,
-            None => {
-                let vars = self.state.vars.iter();
-                let bytes = vars
-                    .map(|(name, value)| json_bytes(&Json::from(name.as_str())) + json_bytes(value) + 2)
-                    .sum();
-                self.pay(bytes)?;
-                bytes
-            }
+        let entry = |name: &str, value: &Json| json_bytes(&Json::from(name)) + json_bytes(value) + 2;
+        let all = if let Some(bytes) = self.vars_bytes {
+            bytes
+        } else {
+            let bytes = self.state.vars.iter().map(|(name, value)| entry(name, value)).sum();
+            self.pay(bytes)?;
+            bytes
         };
-        let old = self.state.vars.get(name).map(entry).unwrap_or_default();
+        let old = self.state.vars.get(name).map(|value| entry(name, value)).unwrap_or_default();
         self.pay(old)?;
-        let bytes = all - old + entry(&value);
+        let bytes = all - old + entry(name, &value);
         let most = self.limits.payload_bytes;
         // Braces, and no comma after the last.
         if bytes + 1 > most {
