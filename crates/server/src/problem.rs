@@ -406,7 +406,7 @@ impl From<InstanceRefusal> for Problem {
             R::PayloadTooNested { .. } | R::BadKey | R::BadText(_) | R::TooDeep { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "The request is beyond a limit")
             }
-            R::TooManySignals { .. } | R::TooManyWaits { .. } => {
+            R::TooManySignals { .. } | R::SignalsTooLarge { .. } | R::TooManyWaits { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "The instance has too much to wait for already")
             }
             R::StartRate { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many have started lately"),

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::too_many_lines, reason = "tests")]
 
 use heddle_workflow::{
-    Catalog, Chance, Checked, Finding, HandlerSpec, NodeKind, SCHEMA_VERSION, Severity, StartRate, check,
-    columns,
+    Catalog, Chance, Checked, Finding, HandlerSpec, MAX_FINDINGS, NodeKind, SCHEMA_VERSION, Severity,
+    StartRate, check, columns,
 };
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -77,7 +77,9 @@ fn after(change: impl FnOnce(&mut Value)) -> Checked {
 #[test]
 fn a_sound_document_is_a_graph() {
     let Checked { graph, findings } = check(&sound(), &catalog());
-    assert_eq!(findings, []);
+    // Nothing starts instances by an event yet, and that is said.
+    assert_eq!(short(&findings), [("idle_trigger", "/nodes/0/config/kind", Some("start"))]);
+    assert_eq!(findings[0].severity, Severity::Warning);
     let graph = graph.unwrap();
     let start = graph.node(graph.start());
     assert_eq!(
@@ -331,7 +333,7 @@ fn an_unbounded_wait_is_a_warning() {
         it["nodes"][6]["config"].as_object_mut().unwrap().remove("timeout");
         it["edges"].as_array_mut().unwrap().pop();
     });
-    assert_eq!(short(&checked.findings), [("unbounded_wait", "/nodes/6/config", Some("reply"))]);
+    assert_eq!(short(&checked.findings)[1..], [("unbounded_wait", "/nodes/6/config", Some("reply"))]);
     assert!(checked.graph.is_some());
 }
 
@@ -350,6 +352,60 @@ fn pauses_between_attempts() {
     assert_eq!(pauses(retry("exponential", 0.0), 0), [2_000, 4_000, 8_000, 11_000, 11_000]);
     assert_eq!(pauses(retry("exponential", 0.5), 0), [2_000, 4_000, 8_000, 11_000, 11_000]);
     assert_eq!(pauses(retry("exponential", 0.5), u32::MAX), [1_000, 2_000, 4_000, 5_500, 5_500]);
+}
+
+/// proves W12, W30: what is said of a graph is bounded, whatever is wrong with it. Wrong elsewhere: twenty thousand bad
+/// expressions are six megabytes of findings, and a name as long as the document is repeated in each of them.
+#[test]
+fn findings_are_bounded() {
+    let set = |values: Value| {
+        document(
+            json!([{"id": "start", "type": "trigger"}, {"id": "set", "type": "set", "config": {"values": values}},
+                   {"id": "end", "type": "end"}]),
+            &[("start", "default", "set"), ("set", "default", "end")],
+        )
+    };
+    let bad = "{{ nope }}";
+    let each: serde_json::Map<_, _> = (0..20_000).map(|place| (format!("v{place}"), json!(bad))).collect();
+    let long = "n".repeat(400_000);
+    let mut edges = set(json!({}));
+    edges["edges"] = json!(vec![json!({"from": "x".repeat(500), "to": "start"}); 1_500]);
+    let mut errors = Vec::new();
+    for bad in [
+        set(Value::Object(each)),
+        set(json!({"v": vec![bad; 20_000]})),
+        set(json!({"v": {&long: vec![bad; 20_000]}})),
+        set(json!({long: vec![bad; 20_000]})),
+        edges,
+    ] {
+        let checked = check(&bad, &catalog());
+        assert_eq!((checked.graph, checked.findings.len()), (None, MAX_FINDINGS + 1));
+        let bytes: usize = checked.findings.iter().map(|it| it.pointer.len() + it.message.len()).sum();
+        assert!(bytes < MAX_FINDINGS * 2_000, "{bytes}");
+        let last = checked.findings.last().unwrap();
+        assert_eq!((last.code.name(), last.severity), ("more_findings", Severity::Warning));
+        errors.push(checked.findings.iter().filter(|it| it.severity == Severity::Error).count());
+    }
+    assert_eq!(errors, [MAX_FINDINGS; 5]);
+    // Warnings make room for errors, and forbid nothing however many they are.
+    let waits = |last: Value| {
+        let mut nodes = vec![json!({"id": "start", "type": "trigger"})];
+        let mut edges = vec![json!({"from": "start", "to": "w0"})];
+        for place in 0..400 {
+            nodes.push(json!({"id": format!("w{place}"), "type": "wait_event", "config": {"event": "go"}}));
+            let next = if place == 399 { "end".to_owned() } else { format!("w{}", place + 1) };
+            edges.push(json!({"from": format!("w{place}"), "outcome": "event", "to": next}));
+        }
+        nodes.extend([json!({"id": "end", "type": "end"}), last]);
+        json!({"schema_version": SCHEMA_VERSION, "nodes": nodes, "edges": edges})
+    };
+    let mut warned = waits(Value::Null);
+    warned["nodes"].as_array_mut().unwrap().pop();
+    let warned = check(&warned, &catalog());
+    assert_eq!((warned.graph.is_some(), warned.findings.len()), (true, MAX_FINDINGS + 1));
+    let lost = check(&waits(json!({"id": "lost", "type": "end"})), &catalog());
+    assert_eq!((lost.graph.is_none(), lost.findings.len()), (true, MAX_FINDINGS + 1));
+    assert!(lost.findings.iter().any(|it| it.code.name() == "unreachable"));
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -20,17 +20,60 @@ const CHARGE: &str = "@charge";
 const RANGE: &str = "@range";
 const BYTES_PER_UNIT: usize = 16;
 
-/// What is left of one evaluation's budget.
-#[derive(Clone)]
-pub(super) struct Meter(Arc<AtomicU64>);
+/// What the expressions of one turn may still cost together, in units.
+#[derive(Debug, Clone)]
+pub struct TurnBudget(Arc<AtomicU64>);
 
-impl Meter {
-    pub(super) fn new(budget: u64) -> Self {
-        Self(Arc::new(AtomicU64::new(budget)))
+impl TurnBudget {
+    /// One of so many units.
+    pub fn new(units: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(units)))
     }
 
-    pub(super) fn is_spent(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+    /// Whether nothing is left of it: what would have been worked out next was not.
+    pub fn is_spent(&self) -> bool {
+        self.left() == 0
+    }
+
+    /// How many units are left.
+    pub fn left(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Takes `units`, or what is left of them and fails. Once spent it stays so.
+    pub fn take(&self, units: u64) -> Result<(), ExpressionError> {
+        let left = self.left().saturating_sub(units);
+        self.0.store(left, Ordering::Relaxed);
+        if left == 0 { Err(ExpressionError::TurnBudget) } else { Ok(()) }
+    }
+
+    /// Takes what it costs to make a text of so many bytes.
+    pub(crate) fn take_bytes(&self, bytes: usize) -> Result<(), ExpressionError> {
+        self.take(byte_units(bytes))
+    }
+}
+
+/// What is left of one evaluation's budget, and of its turn's.
+#[derive(Clone)]
+pub(super) struct Meter {
+    own: Arc<AtomicU64>,
+    pub(super) turn: TurnBudget,
+}
+
+impl Meter {
+    pub(super) fn new(budget: u64, turn: TurnBudget) -> Self {
+        Self { own: Arc::new(AtomicU64::new(budget)), turn }
+    }
+
+    /// The error of what can't be paid for any longer.
+    pub(super) fn spent(&self) -> Option<ExpressionError> {
+        if self.turn.is_spent() {
+            Some(ExpressionError::TurnBudget)
+        } else if self.own.load(Ordering::Relaxed) == 0 {
+            Some(ExpressionError::Budget)
+        } else {
+            None
+        }
     }
 
     /// Gives `context` the two functions that the rewritten tree calls.
@@ -47,12 +90,13 @@ impl Meter {
     /// Takes `units`, or what is left of them and fails. Once spent it stays so: an operator that would rather
     /// look at its other side (`||`) finds that this side fails as well.
     fn take(&self, units: u64) -> Result<(), ExecutionError> {
-        let left = self.0.load(Ordering::Relaxed).saturating_sub(units);
-        self.0.store(left, Ordering::Relaxed);
-        if left == 0 {
-            return Err(ExecutionError::function_error("budget", "spent"));
-        }
-        Ok(())
+        let spent = || ExecutionError::function_error("budget", "spent");
+        let before = self.own.load(Ordering::Relaxed);
+        let left = before.saturating_sub(units);
+        self.own.store(left, Ordering::Relaxed);
+        // An evaluation that fails has cost its turn all that it had, in whatever order it came to a map's entries.
+        self.turn.take(units.min(before)).map_err(|_| spent())?;
+        if left == 0 { Err(spent()) } else { Ok(()) }
     }
 
     fn charged(&self, value: Value) -> Result<Value, ExecutionError> {
@@ -63,7 +107,7 @@ impl Meter {
     fn charge(&self, value: &Value) -> Result<(), ExecutionError> {
         match value {
             Value::String(string) => self.take(text_units(string)),
-            Value::Bytes(bytes) => self.take(1 + (bytes.len() / BYTES_PER_UNIT) as u64),
+            Value::Bytes(bytes) => self.take(byte_units(bytes.len())),
             Value::List(items) => {
                 self.take(1)?;
                 items.iter().try_for_each(|item| self.charge(item))
@@ -99,7 +143,11 @@ impl Meter {
 }
 
 fn text_units(text: &str) -> u64 {
-    1 + (text.len() / BYTES_PER_UNIT) as u64
+    byte_units(text.len())
+}
+
+const fn byte_units(bytes: usize) -> u64 {
+    1 + (bytes / BYTES_PER_UNIT) as u64
 }
 
 fn from_key(key: Key) -> Value {
@@ -117,7 +165,7 @@ pub(super) fn depth(expression: &IdedExpr) -> usize {
 }
 
 /// How many nodes a tree has.
-fn nodes(expression: &IdedExpr) -> i64 {
+pub(super) fn nodes(expression: &IdedExpr) -> i64 {
     1 + children(expression).into_iter().map(nodes).sum::<i64>()
 }
 

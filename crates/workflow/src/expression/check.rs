@@ -1,6 +1,6 @@
 //! What can be said of an expression before it runs: names, functions, and types where they are certain.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use cel::common::ast::operators::{
@@ -9,7 +9,7 @@ use cel::common::ast::operators::{
 };
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
-use super::{ROOTS, Uses};
+use super::{Part, ROOTS, Uses};
 
 /// What an expression gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,15 +100,14 @@ const TYPES: &[&str] = &["bool", "int", "uint", "double", "string", "bytes", "li
 
 /// The kind of an expression and what it looks at, or what is wrong with it.
 pub(super) fn check(root: &IdedExpr) -> Result<(Kind, Uses), String> {
-    let mut checker = Checker { local: Vec::new(), roots: BTreeSet::new(), steps: Some(BTreeSet::new()) };
+    let mut checker = Checker { local: Vec::new(), roots: BTreeMap::new() };
     let kind = checker.kind(root)?;
-    Ok((kind, Uses { roots: checker.roots, steps: checker.steps }))
+    Ok((kind, Uses { roots: checker.roots }))
 }
 
 struct Checker {
     local: Vec<String>,
-    roots: BTreeSet<String>,
-    steps: Option<BTreeSet<String>>,
+    roots: BTreeMap<String, Part>,
 }
 
 impl Checker {
@@ -118,7 +117,13 @@ impl Checker {
             Expr::Literal(literal) => Ok(of_literal(literal)),
             Expr::Ident(name) => self.ident(name),
             Expr::Select(select) => {
-                self.select(&select.operand, &select.field)?;
+                if let Some((root, path)) = self.path(expression) {
+                    // Of what is only asked for, what is inside doesn't matter.
+                    let end = if select.test { Part::nothing() } else { Part::Whole };
+                    self.roots.entry(root.to_owned()).or_insert_with(Part::nothing).add(&path, end);
+                } else {
+                    self.select(&select.operand, &select.field)?;
+                }
                 Ok(if select.test { Kind::Bool } else { Kind::Any })
             }
             Expr::List(list) => {
@@ -162,10 +167,7 @@ impl Checker {
         if !ROOTS.contains(&name) {
             return Err(format!("there is no variable {name:?}; there are {}", ROOTS.join(", ")));
         }
-        self.roots.insert(name.to_owned());
-        if name == "steps" {
-            self.steps = None;
-        }
+        self.roots.insert(name.to_owned(), Part::Whole);
         Ok(match name {
             "now" => Kind::Time,
             "vars" | "steps" => Kind::Map,
@@ -173,16 +175,29 @@ impl Checker {
         })
     }
 
-    fn select(&mut self, operand: &IdedExpr, field: &str) -> Result<(), String> {
-        let is_steps = matches!(&operand.expr, Expr::Ident(name) if name == "steps")
-            && !self.local.iter().any(|local| local == "steps");
-        if is_steps {
-            self.roots.insert("steps".to_owned());
-            if let Some(named) = &mut self.steps {
-                named.insert(field.to_owned());
+    /// The variable and the fields that a chain of selections leads along, where it is nothing else.
+    fn path<'e>(&self, expression: &'e IdedExpr) -> Option<(&'e str, Vec<&'e str>)> {
+        let mut fields = Vec::new();
+        let mut at = expression;
+        while let Expr::Select(select) = &at.expr {
+            if select.test && !fields.is_empty() {
+                return None;
             }
-            return Ok(());
+            fields.push(select.field.as_str());
+            at = &select.operand;
         }
+        fields.reverse();
+        match &at.expr {
+            Expr::Ident(name)
+                if name != "now" && ROOTS.contains(&name.as_str()) && !self.local.contains(name) =>
+            {
+                Some((name, fields))
+            }
+            _ => None,
+        }
+    }
+
+    fn select(&mut self, operand: &IdedExpr, field: &str) -> Result<(), String> {
         let kind = self.kind(operand)?;
         if kind.may_be(Kind::Map) { Ok(()) } else { Err(format!("{kind} has no field {field:?}")) }
     }

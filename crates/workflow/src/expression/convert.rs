@@ -1,37 +1,74 @@
 //! JSON to CEL's values and back.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use cel::Value;
-use cel::objects::{Key, Map};
+use cel::common::types::{
+    CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelTimestamp, CelUInt,
+};
+use cel::common::value::Val;
+use cel::objects::Key;
 use jiff::Timestamp;
 use serde_json::{Number, Value as Json};
 
-use super::ExpressionError;
+use super::bound::Meter;
+use super::{ExpressionError, Part, Room, TurnBudget, shortened};
 
-pub(super) fn from_json(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(truth) => Value::Bool(*truth),
+/// A text that is only pointed at costs less than one that is made; what comes of it later pays in full.
+const BORROWED_BYTES_PER_UNIT: usize = 64;
+
+/// A part of a JSON value as CEL sees it, for so many units of the turn's. Texts stay where they are.
+pub(super) fn from_json<'v>(
+    json: &'v Json,
+    part: &Part,
+    meter: &Meter,
+) -> Result<Box<dyn Val + 'v>, ExpressionError> {
+    meter.turn.take(1)?;
+    Ok(match json {
+        Json::Null => Box::new(CelNull),
+        Json::Bool(truth) => Box::new(CelBool::from(*truth)),
         Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(integer), _) => Value::Int(integer),
-            (None, Some(integer)) => Value::UInt(integer),
-            (None, None) => Value::Float(number.as_f64().unwrap_or_default()),
+            (Some(integer), _) => Box::new(CelInt::from(integer)),
+            (None, Some(integer)) => Box::new(CelUInt::from(integer)),
+            (None, None) => Box::new(CelDouble::from(number.as_f64().unwrap_or_default())),
         },
-        Json::String(string) => Value::String(Arc::new(string.clone())),
-        Json::Array(items) => Value::List(Arc::new(items.iter().map(from_json).collect())),
-        Json::Object(properties) => map(properties.iter()),
+        Json::String(string) => {
+            meter.turn.take((string.len() / BORROWED_BYTES_PER_UNIT) as u64)?;
+            Box::new(CelString::from(string.as_str()))
+        }
+        // A list has no fields: whoever looks for one finds out without its items.
+        Json::Array(_) if *part != Part::Whole => Box::new(CelList::from(Vec::new())),
+        Json::Array(items) => {
+            let items: Result<Vec<_>, _> =
+                items.iter().map(|item| from_json(item, &Part::Whole, meter)).collect();
+            Box::new(CelList::from(items?))
+        }
+        Json::Object(properties) => map(properties, part, meter)?,
+    })
+}
+
+pub(super) fn map<'v>(
+    properties: &'v serde_json::Map<String, Json>,
+    part: &Part,
+    meter: &Meter,
+) -> Result<Box<dyn Val + 'v>, ExpressionError> {
+    let mut entries: HashMap<CelMapKey<'v>, Box<dyn Val + 'v>> = HashMap::new();
+    let mut add = |(name, json): (&'v String, &'v Json), part: &Part| {
+        meter.turn.take(1 + (name.len() / BORROWED_BYTES_PER_UNIT) as u64)?;
+        entries.insert(CelMapKey::from(name.as_str()), from_json(json, part, meter)?);
+        Ok::<_, ExpressionError>(())
+    };
+    match part {
+        Part::Whole => properties.iter().try_for_each(|entry| add(entry, part))?,
+        Part::Fields(fields) => fields
+            .iter()
+            .filter_map(|(name, part)| Some((properties.get_key_value(name)?, part)))
+            .try_for_each(|(entry, part)| add(entry, part))?,
     }
+    Ok(Box::new(CelMap::from(entries)))
 }
 
-pub(super) fn map<'a>(properties: impl Iterator<Item = (&'a String, &'a Json)>) -> Value {
-    let entries: HashMap<Key, Value> =
-        properties.map(|(name, json)| (Key::String(Arc::new(name.clone())), from_json(json))).collect();
-    Value::Map(Map { map: Arc::new(entries) })
-}
-
-pub(super) fn from_time(at: Timestamp) -> Result<Value, ExpressionError> {
+pub(super) fn from_time(at: Timestamp) -> Result<Box<dyn Val>, ExpressionError> {
     let nanoseconds = at.subsec_nanosecond();
     // Before the epoch the parts of a timestamp are negative; the other side counts up from a whole second.
     let (second, nanoseconds) = match u32::try_from(nanoseconds) {
@@ -39,12 +76,43 @@ pub(super) fn from_time(at: Timestamp) -> Result<Value, ExpressionError> {
         Err(_) => (at.as_second() - 1, (nanoseconds + 1_000_000_000) as u32),
     };
     chrono::DateTime::from_timestamp(second, nanoseconds)
-        .map(|time| Value::Timestamp(time.fixed_offset()))
+        .map(|time| -> Box<dyn Val> { Box::new(CelTimestamp::from(time.fixed_offset())) })
         .ok_or_else(|| ExpressionError::Evaluation("the time is out of range".to_owned()))
 }
 
-pub(super) fn to_json(value: &Value) -> Result<Json, ExpressionError> {
-    Ok(match value {
+/// A value as JSON, as long as there is room for it and the turn can pay.
+pub(super) fn to_json(
+    value: &(dyn Val + '_),
+    room: &mut Room,
+    budget: &TurnBudget,
+) -> Result<Json, ExpressionError> {
+    if let Some(text) = value.downcast_ref::<CelString>() {
+        let text = text.inner();
+        room.take(text.len() + 2)?;
+        budget.take_bytes(text.len())?;
+        return Ok(Json::String(text.to_owned()));
+    }
+    room.take(1)?;
+    budget.take(1)?;
+    if let Some(list) = value.downcast_ref::<CelList>() {
+        let items = list.inner().iter().map(|item| to_json(item.as_ref(), room, budget));
+        return Ok(Json::Array(items.collect::<Result<_, _>>()?));
+    }
+    if let Some(map) = value.downcast_ref::<CelMap>() {
+        // In order: how far there is room doesn't depend on the seed of a hash.
+        let mut entries: Vec<_> = map.inner().iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        let mut properties = serde_json::Map::new();
+        for (key, value) in entries {
+            let name = Key::from(key.clone()).to_string();
+            room.take(name.len() + 3)?;
+            budget.take_bytes(name.len())?;
+            properties.insert(name, to_json(value.as_ref(), room, budget)?);
+        }
+        return Ok(Json::Object(properties));
+    }
+    let scalar = Value::try_from(value).map_err(|error| ExpressionError::Evaluation(shortened(&error)))?;
+    Ok(match &scalar {
         Value::Null => Json::Null,
         Value::Bool(truth) => Json::Bool(*truth),
         Value::Int(integer) => Json::from(*integer),
@@ -54,20 +122,11 @@ pub(super) fn to_json(value: &Value) -> Result<Json, ExpressionError> {
                 .ok_or(ExpressionError::WrongResult { found: "no finite number", needed: "a JSON value" })?,
         ),
         Value::String(string) => Json::String(string.as_ref().clone()),
-        Value::List(items) => Json::Array(items.iter().map(to_json).collect::<Result<_, _>>()?),
-        Value::Map(map) => Json::Object(
-            map.map
-                .iter()
-                .map(|(key, value)| Ok((key.to_string(), to_json(value)?)))
-                .collect::<Result<_, ExpressionError>>()?,
-        ),
         Value::Timestamp(time) => {
             Json::String(time.to_utc().to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true))
         }
         Value::Duration(duration) => Json::String(seconds(*duration)),
-        other => {
-            return Err(ExpressionError::WrongResult { found: name(other), needed: "a JSON value" });
-        }
+        _ => return Err(ExpressionError::WrongResult { found: name(value), needed: "a JSON value" }),
     })
 }
 
@@ -84,17 +143,18 @@ fn seconds(duration: chrono::Duration) -> String {
 }
 
 /// What a value is, in words.
-pub(super) fn name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Int(_) | Value::UInt(_) | Value::Float(_) => "a number",
-        Value::String(_) => "text",
-        Value::Bytes(_) => "bytes",
-        Value::List(_) => "a list",
-        Value::Map(_) => "a map",
-        Value::Timestamp(_) => "a time",
-        Value::Duration(_) => "a duration",
+pub(super) fn name(value: &(dyn Val + '_)) -> &'static str {
+    use cel::common::types::Kind;
+    match value.get_type().kind() {
+        Kind::NullType => "null",
+        Kind::Boolean => "true or false",
+        Kind::Int | Kind::UInt | Kind::Double => "a number",
+        Kind::String | Kind::Type => "text",
+        Kind::Bytes => "bytes",
+        Kind::List => "a list",
+        Kind::Map => "a map",
+        Kind::Timestamp => "a time",
+        Kind::Duration => "a duration",
         _ => "a value without a JSON form",
     }
 }

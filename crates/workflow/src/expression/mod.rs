@@ -4,7 +4,8 @@
 //! [`BUDGET`] units. The crate `cel` has no such budget of its own, so the parsed tree is rewritten once: whatever
 //! iterates, allocates or compares is wrapped in a call that charges for it before it goes on (`bound`). A unit is
 //! one visit of a tree's node or sixteen bytes; time is bounded through it and never looked at, so that an
-//! evaluation has the same result on every machine.
+//! evaluation has the same result on every machine. All expressions of a turn share a [`TurnBudget`], which also pays
+//! for what is handed to them (only the fields that they name) and for what is made of their results.
 //!
 //! Types: there is no checker in `cel`, so `check` finds what is certain without one (unknown names and functions,
 //! wrong numbers of arguments, operators between literals or results that never fit) and the rest shows at run time.
@@ -15,18 +16,23 @@ mod check;
 mod convert;
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, LazyLock};
 
 use cel::common::ast::IdedExpr;
+use cel::common::types::CelBool;
+use cel::common::value::Val;
 use cel::parser::Parser;
 use cel::{Context, Env};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use bound::Meter;
+pub use bound::TurnBudget;
 pub use check::Kind;
-pub use template::{Template, TemplateError};
+pub(crate) use template::short_pointer;
+pub use template::{Piece, Template, TemplateError};
 
 /// Longest source of one expression, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 2_048;
@@ -34,6 +40,8 @@ pub const MAX_SOURCE_BYTES: usize = 2_048;
 pub const MAX_DEPTH: usize = 40;
 /// What one evaluation may cost, in units.
 pub const BUDGET: u64 = 200_000;
+/// What an evaluation costs before it has looked at anything, in units.
+const BASE: u64 = 50;
 
 static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
@@ -58,6 +66,15 @@ pub enum ExpressionError {
     /// It cost more than [`BUDGET`].
     #[error("the expression takes more than {BUDGET} steps on this data")]
     Budget,
+    /// It and the others of its turn cost more than a turn may.
+    #[error("the expressions of one turn take more steps than a turn may")]
+    TurnBudget,
+    /// It gives more than there is room for.
+    #[error("it has more than {most} bytes of JSON, which are the most")]
+    TooLarge {
+        /// The limit.
+        most: usize,
+    },
     /// It failed on the data at hand.
     #[error("the expression has no value: {0}")]
     Evaluation(String),
@@ -86,15 +103,61 @@ pub struct Scope<'a> {
     pub event: &'a Json,
     /// `now`.
     pub now: Timestamp,
+    /// What the expressions of the turn may still cost.
+    pub budget: &'a TurnBudget,
 }
 
 /// Which parts of a scope an expression looks at, so that only these are handed to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// The variables.
-    pub roots: BTreeSet<String>,
-    /// The nodes under `steps`, where each is named; `None` where any could be meant.
-    pub steps: Option<BTreeSet<String>>,
+    /// The variables, and what of each.
+    pub roots: BTreeMap<String, Part>,
+}
+
+/// What is looked at of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// All of it, or who knows what.
+    Whole,
+    /// These fields, and nothing else.
+    Fields(BTreeMap<String, Part>),
+}
+
+impl Part {
+    /// Not more than what kind of a value it is.
+    pub const fn nothing() -> Self {
+        Self::Fields(BTreeMap::new())
+    }
+
+    /// Adds what a path leads to.
+    fn add(&mut self, path: &[&str], end: Self) {
+        let Self::Fields(fields) = self else { return };
+        match path {
+            [] if end == Self::Whole => *self = end,
+            [] => {}
+            [first, rest @ ..] => {
+                fields.entry((*first).to_owned()).or_insert_with(Self::nothing).add(rest, end);
+            }
+        }
+    }
+}
+
+/// How much more may be made, in bytes of JSON. What is taken of it is never more than what the JSON will have.
+#[derive(Debug, Clone)]
+struct Room {
+    left: usize,
+    most: usize,
+}
+
+impl Room {
+    const fn new(most: usize) -> Self {
+        Self { left: most, most }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), ExpressionError> {
+        self.left = self.left.checked_sub(bytes).ok_or(ExpressionError::TooLarge { most: self.most })?;
+        Ok(())
+    }
 }
 
 /// The variables of a [`Scope`].
@@ -107,6 +170,8 @@ pub struct Expression {
     root: IdedExpr,
     kind: Kind,
     uses: Uses,
+    /// What it costs whatever it looks at.
+    base: u64,
 }
 
 impl Expression {
@@ -127,8 +192,9 @@ impl Expression {
             return Err(ExpressionError::TooDeep);
         }
         let (kind, uses) = check::check(&root).map_err(ExpressionError::Type)?;
+        let base = BASE + bound::nodes(&root).unsigned_abs();
         bound::instrument(&mut root);
-        Ok(Self { source: source.to_owned(), root, kind, uses })
+        Ok(Self { source: source.to_owned(), root, kind, uses, base })
     }
 
     /// As it was written.
@@ -146,50 +212,68 @@ impl Expression {
         &self.uses
     }
 
-    /// Its value.
-    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Json, ExpressionError> {
-        let value = self.run(scope)?;
-        convert::to_json(&value)
+    /// Its value, of at most so many bytes of JSON.
+    pub fn evaluate(&self, scope: &Scope<'_>, most: usize) -> Result<Json, ExpressionError> {
+        self.evaluate_into(scope, &mut Room::new(most))
+    }
+
+    fn evaluate_into(&self, scope: &Scope<'_>, room: &mut Room) -> Result<Json, ExpressionError> {
+        self.run(scope, |value| convert::to_json(value, room, scope.budget))
     }
 
     /// Its value, which has to be a truth value.
     pub fn is_true(&self, scope: &Scope<'_>) -> Result<bool, ExpressionError> {
-        match self.run(scope)? {
-            cel::Value::Bool(truth) => Ok(truth),
-            other => {
-                Err(ExpressionError::WrongResult { found: convert::name(&other), needed: "true or false" })
+        self.run(scope, |value| match value.downcast_ref::<CelBool>() {
+            Some(truth) => Ok(*truth.inner()),
+            None => {
+                Err(ExpressionError::WrongResult { found: convert::name(value), needed: "true or false" })
             }
-        }
+        })
     }
 
-    fn run(&self, scope: &Scope<'_>) -> Result<cel::Value, ExpressionError> {
-        let meter = Meter::new(BUDGET);
+    fn run<T>(
+        &self,
+        scope: &Scope<'_>,
+        take: impl FnOnce(&dyn Val) -> Result<T, ExpressionError>,
+    ) -> Result<T, ExpressionError> {
+        let budget = scope.budget;
+        budget.take(self.base)?;
+        let meter = Meter::new(BUDGET, budget.clone());
         let mut context = Context::with_env(Arc::clone(&STANDARD));
         meter.install(&mut context)?;
-        for name in &self.uses.roots {
-            context.add_variable_from_value(name.as_str(), self.root_value(name, scope)?);
+        let before = budget.left();
+        for (name, part) in &self.uses.roots {
+            context.add_variable_as_val(name.as_str(), root_value(name, part, scope, &meter)?);
         }
-        cel::Value::resolve(&self.root, &context).map_err(|error| {
-            if meter.is_spent() {
-                ExpressionError::Budget
-            } else {
-                ExpressionError::Evaluation(shortened(&error.to_string()))
+        let handed = before - budget.left();
+        let value = cel::Value::resolve_val(&self.root, &context);
+        if let Some(spent) = meter.spent() {
+            return Err(spent);
+        }
+        match value {
+            Ok(value) => take(value.as_ref()),
+            Err(error) => {
+                // An error may have copied all that it was about.
+                budget.take(handed)?;
+                Err(ExpressionError::Evaluation(shortened(&error)))
             }
-        })
+        }
     }
+}
 
-    fn root_value(&self, name: &str, scope: &Scope<'_>) -> Result<cel::Value, ExpressionError> {
-        Ok(match (name, &self.uses.steps) {
-            ("trigger", _) => convert::from_json(scope.trigger),
-            ("subject", _) => convert::from_json(scope.subject),
-            ("event", _) => convert::from_json(scope.event),
-            ("vars", _) => convert::map(scope.vars.iter()),
-            ("steps", None) => convert::map(scope.steps.iter()),
-            ("steps", Some(named)) => {
-                convert::map(scope.steps.iter().filter(|(node, _)| named.contains(*node)))
-            }
-            _ => convert::from_time(scope.now)?,
-        })
+fn root_value<'v>(
+    name: &str,
+    part: &Part,
+    scope: &Scope<'v>,
+    meter: &Meter,
+) -> Result<Box<dyn Val + 'v>, ExpressionError> {
+    match name {
+        "trigger" => convert::from_json(scope.trigger, part, meter),
+        "subject" => convert::from_json(scope.subject, part, meter),
+        "event" => convert::from_json(scope.event, part, meter),
+        "vars" => convert::map(scope.vars, part, meter),
+        "steps" => convert::map(scope.steps, part, meter),
+        _ => convert::from_time(scope.now),
     }
 }
 
@@ -211,15 +295,33 @@ fn nests_deeper_than(source: &str, most: usize) -> bool {
 }
 
 fn first_line(text: &str) -> String {
-    shortened(text.lines().next().unwrap_or_default())
+    shortened(&text.lines().next().unwrap_or_default())
 }
 
 /// At most two hundred characters of a message: `cel` quotes whole values in its own.
-fn shortened(text: &str) -> String {
+fn shortened(message: &dyn fmt::Display) -> String {
     const MOST: usize = 200;
+
+    /// Takes no more than it needs to know that there is more.
+    struct Beginning(String);
+
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let most = 4 * (MOST + 1);
+            let room = most.saturating_sub(self.0.len());
+            let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+            self.0.push_str(&text[..end.unwrap_or_default()]);
+            if self.0.len() + 4 > most { Err(fmt::Error) } else { Ok(()) }
+        }
+    }
+
+    let mut beginning = Beginning(String::new());
+    // What doesn't fit is what is left out.
+    let _ = write!(beginning, "{message}");
+    let text = beginning.0;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        None => text,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Expression, ExpressionError, Scope};
+use super::{Expression, ExpressionError, Room, Scope};
+use crate::json_bytes;
 
 /// Deepest nesting of a template's JSON.
 const MAX_DEPTH: usize = 32;
@@ -16,7 +17,7 @@ pub enum Template {
     /// The value of an expression.
     Value(Expression),
     /// A text with values in it.
-    Text(Vec<Part>),
+    Text(Vec<Piece>),
     /// A list.
     List(Vec<Template>),
     /// A map.
@@ -25,7 +26,7 @@ pub enum Template {
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum Piece {
     /// As it is.
     Fixed(String),
     /// A value, written out.
@@ -50,23 +51,39 @@ impl Template {
         if errors.is_empty() { Ok(template) } else { Err(errors) }
     }
 
-    /// Its value.
-    pub fn render(&self, scope: &Scope<'_>) -> Result<Json, ExpressionError> {
+    /// Its value, of at most so many bytes of JSON; it is given up as soon as it has more.
+    pub fn render(&self, scope: &Scope<'_>, most: usize) -> Result<Json, ExpressionError> {
+        self.render_into(scope, &mut Room::new(most))
+    }
+
+    fn render_into(&self, scope: &Scope<'_>, room: &mut Room) -> Result<Json, ExpressionError> {
         Ok(match self {
-            Self::Fixed(json) => json.clone(),
-            Self::Value(expression) => expression.evaluate(scope)?,
-            Self::Text(parts) => Json::String(
-                parts.iter().map(|part| part.render(scope)).collect::<Result<Vec<_>, _>>()?.concat(),
-            ),
-            Self::List(items) => {
-                Json::Array(items.iter().map(|item| item.render(scope)).collect::<Result<_, _>>()?)
+            Self::Fixed(json) => {
+                let bytes = json_bytes(json);
+                scope.budget.take_bytes(bytes)?;
+                room.take(bytes)?;
+                json.clone()
             }
-            Self::Map(properties) => Json::Object(
-                properties
-                    .iter()
-                    .map(|(name, property)| Ok((name.clone(), property.render(scope)?)))
-                    .collect::<Result<Map<_, _>, ExpressionError>>()?,
-            ),
+            Self::Value(expression) => expression.evaluate_into(scope, room)?,
+            Self::Text(pieces) => {
+                let mut text = String::new();
+                for piece in pieces {
+                    piece.append_to(&mut text, scope, room)?;
+                }
+                Json::String(text)
+            }
+            Self::List(items) => {
+                Json::Array(items.iter().map(|item| item.render_into(scope, room)).collect::<Result<_, _>>()?)
+            }
+            Self::Map(properties) => {
+                let mut rendered = Map::new();
+                for (name, property) in properties {
+                    room.take(name.len())?;
+                    scope.budget.take_bytes(name.len())?;
+                    rendered.insert(name.clone(), property.render_into(scope, room)?);
+                }
+                Json::Object(rendered)
+            }
         })
     }
 
@@ -78,8 +95,8 @@ impl Template {
             Self::Text(parts) => parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::Fixed(_) => None,
-                    Part::Value(expression) => Some(expression),
+                    Piece::Fixed(_) => None,
+                    Piece::Value(expression) => Some(expression),
                 })
                 .collect(),
             Self::List(items) => items.iter().flat_map(Self::expressions).collect(),
@@ -88,22 +105,63 @@ impl Template {
     }
 }
 
-impl Part {
-    fn render(&self, scope: &Scope<'_>) -> Result<String, ExpressionError> {
-        match self {
-            Self::Fixed(text) => Ok(text.clone()),
-            Self::Value(expression) => Ok(match expression.evaluate(scope)? {
-                Json::String(text) => text,
-                Json::Null => String::new(),
-                other => other.to_string(),
-            }),
-        }
+impl Piece {
+    fn append_to(
+        &self,
+        text: &mut String,
+        scope: &Scope<'_>,
+        room: &mut Room,
+    ) -> Result<(), ExpressionError> {
+        let written;
+        let piece = match self {
+            Self::Fixed(fixed) => fixed,
+            // Written out it has another length than as a value of its own.
+            Self::Value(expression) => match expression.evaluate_into(scope, &mut room.clone())? {
+                Json::String(value) => {
+                    written = value;
+                    &written
+                }
+                Json::Null => return Ok(()),
+                other => {
+                    written = other.to_string();
+                    &written
+                }
+            },
+        };
+        room.take(piece.len())?;
+        scope.budget.take_bytes(piece.len())?;
+        text.push_str(piece);
+        Ok(())
     }
 }
 
+/// Most errors that are said of one template.
+const MAX_ERRORS: usize = 250;
+/// Longest pointer that is said; of a longer one, what it leads through.
+const MAX_POINTER_BYTES: usize = 1_000;
+
+fn say(errors: &mut Vec<TemplateError>, pointer: &str, source: ExpressionError) {
+    if errors.len() < MAX_ERRORS {
+        errors.push(TemplateError { pointer: short_pointer(pointer).to_owned(), source });
+    }
+}
+
+/// A pointer, or the beginning of one that is too long to be repeated.
+pub(crate) fn short_pointer(pointer: &str) -> &str {
+    if pointer.len() <= MAX_POINTER_BYTES {
+        return pointer;
+    }
+    let end = pointer.bytes().take(MAX_POINTER_BYTES).rposition(|byte| byte == b'/');
+    &pointer[..end.unwrap_or_default()]
+}
+
 fn parse(json: &Json, pointer: &mut String, depth: usize, errors: &mut Vec<TemplateError>) -> Template {
+    // What more is wrong isn't said; there is nothing to be gained from looking for it.
+    if errors.len() >= MAX_ERRORS {
+        return Template::Fixed(Json::Null);
+    }
     if depth > MAX_DEPTH {
-        errors.push(TemplateError { pointer: pointer.clone(), source: ExpressionError::TooDeep });
+        say(errors, pointer, ExpressionError::TooDeep);
         return Template::Fixed(Json::Null);
     }
     let mut within = |name: &str, json: &Json, errors: &mut Vec<TemplateError>| {
@@ -116,7 +174,7 @@ fn parse(json: &Json, pointer: &mut String, depth: usize, errors: &mut Vec<Templ
     };
     match json {
         Json::String(text) if text.contains("{{") => text_template(text).unwrap_or_else(|source| {
-            errors.push(TemplateError { pointer: pointer.clone(), source });
+            say(errors, pointer, source);
             Template::Fixed(Json::Null)
         }),
         Json::Array(items) => {
@@ -149,17 +207,17 @@ fn text_template(text: &str) -> Result<Template, ExpressionError> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         if !before.is_empty() {
-            parts.push(Part::Fixed(before.to_owned()));
+            parts.push(Piece::Fixed(before.to_owned()));
         }
         let end = end_of(after).ok_or_else(|| ExpressionError::Syntax("a {{ without its }}".to_owned()))?;
-        parts.push(Part::Value(Expression::parse(after[..end].trim())?));
+        parts.push(Piece::Value(Expression::parse(after[..end].trim())?));
         rest = &after[end + 2..];
     }
     if !rest.is_empty() {
-        parts.push(Part::Fixed(rest.to_owned()));
+        parts.push(Piece::Fixed(rest.to_owned()));
     }
-    Ok(match <[Part; 1]>::try_from(parts) {
-        Ok([Part::Value(expression)]) => Template::Value(expression),
+    Ok(match <[Piece; 1]>::try_from(parts) {
+        Ok([Piece::Value(expression)]) => Template::Value(expression),
         Ok([fixed]) => Template::Text(vec![fixed]),
         Err(parts) => Template::Text(parts),
     })

@@ -10,6 +10,7 @@ struct Data {
     vars: Map<String, Json>,
     steps: Map<String, Json>,
     event: Json,
+    budget: TurnBudget,
 }
 
 impl Data {
@@ -18,7 +19,14 @@ impl Data {
             unreachable!()
         };
         let Json::Object(vars) = json!({"n": 3, "tags": {"b": 1, "a": 2, "c": 3}}) else { unreachable!() };
-        Self { trigger, subject: json!({"id": "s1"}), vars, steps, event: json!({"order": 9}) }
+        Self {
+            trigger,
+            subject: json!({"id": "s1"}),
+            vars,
+            steps,
+            event: json!({"order": 9}),
+            budget: TurnBudget::new(10_000_000),
+        }
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -29,6 +37,7 @@ impl Data {
             steps: &self.steps,
             event: &self.event,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
+            budget: &self.budget,
         }
     }
 }
@@ -36,7 +45,7 @@ impl Data {
 fn value(source: &str) -> Result<Json, ExpressionError> {
     let data =
         Data::new(json!({"amount": 12.5, "lines": [{"sku": "a"}, {"sku": "b"}], "big": "x".repeat(60_000)}));
-    Expression::parse(source)?.evaluate(&data.scope())
+    Expression::parse(source)?.evaluate(&data.scope(), usize::MAX)
 }
 
 /// proves W14: conditions look at trigger, subject, variables, steps, the event and the clock.
@@ -98,10 +107,27 @@ fn what_cannot_work_is_found_early() {
 #[test]
 fn only_what_is_looked_at_is_handed_over() {
     let uses = |source: &str| Expression::parse(source).unwrap().uses().clone();
+    let fields = |names: &[&str], inner: &Part| {
+        Part::Fields(names.iter().map(|name| ((*name).to_owned(), inner.clone())).collect())
+    };
     let named = uses("steps.a.output == steps.b.output && trigger.x == 1");
-    assert_eq!(named.roots, ["steps", "trigger"].map(str::to_owned).into());
-    assert_eq!(named.steps, Some(["a", "b"].map(str::to_owned).into()));
-    assert_eq!(uses("steps['a'] == 1 && steps.b == 2").steps, None);
+    assert_eq!(named.roots["steps"], fields(&["a", "b"], &fields(&["output"], &Part::Whole)));
+    assert_eq!(named.roots["trigger"], fields(&["x"], &Part::Whole));
+    assert_eq!(uses("has(vars.x) && has(vars.y.z)").roots["vars"], {
+        let Part::Fields(mut both) = fields(&["y"], &fields(&["z"], &Part::nothing())) else {
+            unreachable!()
+        };
+        both.insert("x".to_owned(), Part::nothing());
+        Part::Fields(both)
+    });
+    for whole in ["steps['a'] == 1 && steps.b == 2", "steps.b == 2 && size(steps) == 1"] {
+        assert_eq!(uses(whole).roots["steps"], Part::Whole, "{whole}");
+    }
+    assert_eq!(uses("vars.x.all(vars, vars.y)").roots["vars"], fields(&["x"], &Part::Whole));
+    assert_eq!(
+        uses("has(vars.x) && vars.x == 1 && vars.x.y == 2").roots["vars"],
+        fields(&["x"], &Part::Whole)
+    );
 }
 
 /// proves W14: size, depth and work are bounded; each of these would take seconds, gigabytes or the stack.
@@ -134,7 +160,7 @@ fn nothing_runs_on() {
 #[test]
 fn templates_give_values_and_texts() {
     let data = Data::new(json!({"amount": 12.5, "name": "Ann", "none": null}));
-    let render = |json: Json| Template::parse(&json).unwrap().render(&data.scope()).unwrap();
+    let render = |json: Json| Template::parse(&json).unwrap().render(&data.scope(), usize::MAX).unwrap();
     assert_eq!(
         render(
             json!({"amount": "{{ trigger.amount }}", "text": "Hi {{trigger.name}}: {{ vars.n }}{{trigger.none}}!",
@@ -145,4 +171,76 @@ fn templates_give_values_and_texts() {
     let errors = Template::parse(&json!({"a/b": ["ok", "{{ nope }}"], "c": "{{ 1"})).expect_err("two errors");
     let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
     assert_eq!(pointers, ["/a~1b/1", "/c"]);
+}
+
+/// Text is given up as soon as it is too long, and paid for as far as it went.
+#[test]
+fn templates_have_only_so_much_room() {
+    let data = Data::new(json!({"big": "x".repeat(16_000)}));
+    let render = |json: Json, most| {
+        let before = data.budget.left();
+        let rendered = Template::parse(&json).unwrap().render(&data.scope(), most);
+        (rendered, before - data.budget.left())
+    };
+    for long in [
+        json!("{{ trigger.big }}".repeat(1_000) + "."),
+        json!(vec!["{{ trigger.big }}"; 1_000]),
+        json!({"a": "{{ trigger.big }}", "b": vec!["{{ trigger.big }}"; 1_000]}),
+    ] {
+        let (rendered, units) = render(long, 40_000);
+        assert_eq!(rendered, Err(ExpressionError::TooLarge { most: 40_000 }));
+        assert!((2_500..8_000).contains(&units), "{units}");
+    }
+    let exact = json!({"a": ["xxxx", "1 2"]});
+    let (rendered, _) = render(json!({"a": ["{{ 'xx' }}xx", "1 {{ 2 }}"]}), exact.to_string().len());
+    assert_eq!(rendered, Ok(exact));
+}
+
+/// What an evaluation costs its turn depends on what it looks at, and on what it makes.
+#[test]
+fn a_turn_pays_for_what_is_looked_at() {
+    let data = Data::new(json!({"big": "x".repeat(16_000), "list": vec![0; 5_000], "id": 7}));
+    for (source, least, most) in [
+        ("has(trigger.gone)", 50, 100),
+        ("has(trigger.list)", 50, 100),
+        ("trigger.id", 50, 100),
+        ("has(trigger.big)", 50, 400),
+        ("trigger.big", 1_000, 2_000),
+        ("trigger.list", 10_000, 10_100),
+        ("size(trigger.list)", 10_000, 11_000),
+        ("trigger == null", 10_000, 20_000),
+    ] {
+        let before = data.budget.left();
+        Expression::parse(source).unwrap().evaluate(&data.scope(), usize::MAX).unwrap();
+        let units = before - data.budget.left();
+        assert!((least..most).contains(&units), "{source}: {units}");
+    }
+    data.budget.take(u64::MAX).unwrap_err();
+    for source in ["1", "true || trigger.id == 7"] {
+        let spent = Expression::parse(source).unwrap().evaluate(&data.scope(), usize::MAX);
+        assert_eq!(spent, Err(ExpressionError::TurnBudget));
+    }
+}
+
+/// What is left after an evaluation doesn't depend on the order in which a hash has a map's entries: a replay fails
+/// where the first run did.
+#[test]
+fn what_is_left_is_the_same_every_time() {
+    let map: Map<String, Json> =
+        (0..100).map(|place| (format!("k{place}"), json!("x".repeat(place * 1_000)))).collect();
+    let trigger = json!({"map": map});
+    for (source, most, error) in [
+        ("trigger.map", 100_000, ExpressionError::TooLarge { most: 100_000 }),
+        ("[trigger.map] == []", 100_000, ExpressionError::Budget),
+    ] {
+        let expression = Expression::parse(source).unwrap();
+        let left: std::collections::BTreeSet<u64> = (0..20)
+            .map(|_| {
+                let data = Data::new(trigger.clone());
+                assert_eq!(expression.evaluate(&data.scope(), most), Err(error.clone()), "{source}");
+                data.budget.left()
+            })
+            .collect();
+        assert_eq!(left.len(), 1, "{source}: {left:?}");
+    }
 }

@@ -7,13 +7,16 @@ use serde_json::Value as Json;
 use super::config::{self, Wrong};
 use super::document::{Document, Edge, Node as NodeDocument, SCHEMA_VERSION};
 use super::{
-    Finding, FindingCode, Graph, MAX_DOCUMENT_BYTES, MAX_EDGES, MAX_NODES, Node, NodeIndex, NodeKind, Retry,
-    Severity, Trigger, shape,
+    Finding, FindingCode, Graph, MAX_DOCUMENT_BYTES, MAX_EDGES, MAX_FINDINGS, MAX_NODES, Node, NodeIndex,
+    NodeKind, Retry, Severity, Trigger, shape,
 };
 use crate::{
     CONDITION, DEFAULT, ERROR, EVENT, MAX_JSON_DEPTH, NodeId, Outcome, TIMEOUT, json_bytes,
-    nests_deeper_than, parse_length,
+    nests_deeper_than, parse_length, short_pointer,
 };
+
+/// Longest message of a finding, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// The handlers that the host has.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,19 +60,49 @@ pub struct Checked {
 
 /// Checks a document. Never fails: what is wrong is in the findings.
 pub fn check(document: &Json, catalog: &Catalog) -> Checked {
-    let mut checker = Checker { catalog, findings: Vec::new() };
+    let mut checker = Checker { catalog, findings: Vec::new(), errors: 0, warnings: 0 };
     let graph = checker.graph(document);
-    let findings = checker.findings;
-    let sound = findings.iter().all(|finding| finding.severity != Severity::Error);
-    Checked { graph: graph.filter(|_| sound), findings }
+    let sound = checker.errors == 0;
+    Checked { graph: graph.filter(|_| sound), findings: checker.said() }
 }
 
 struct Checker<'a> {
     catalog: &'a Catalog,
+    /// The first of each severity, [`MAX_FINDINGS`] of each at most.
     findings: Vec<Finding>,
+    /// How many errors there are.
+    errors: usize,
+    /// How many warnings.
+    warnings: usize,
 }
 
 impl Checker<'_> {
+    /// What is said in the end: errors before warnings, where there isn't room for all.
+    fn said(self) -> Vec<Finding> {
+        let mut findings = self.findings;
+        let mut warnings = MAX_FINDINGS.saturating_sub(self.errors);
+        findings.retain(|finding| {
+            let stays = finding.severity == Severity::Error || warnings > 0;
+            warnings -= usize::from(stays && finding.severity == Severity::Warning);
+            stays
+        });
+        if self.errors + self.warnings > MAX_FINDINGS {
+            findings.push(Finding {
+                code: FindingCode::MoreFindings,
+                severity: Severity::Warning,
+                node: None,
+                pointer: String::new(),
+                message: format!("there is more to be said; these are the first {MAX_FINDINGS} findings"),
+            });
+        }
+        findings
+    }
+
+    /// Whether whatever else is wrong would not be said.
+    const fn is_full(&self) -> bool {
+        self.errors > MAX_FINDINGS
+    }
+
     fn graph(&mut self, json: &Json) -> Option<Graph> {
         if nests_deeper_than(json, MAX_JSON_DEPTH) || json_bytes(json) > MAX_DOCUMENT_BYTES {
             let message =
@@ -119,6 +152,9 @@ impl Checker<'_> {
         // A node whose inside is wrong is still somewhere that edges may lead.
         let mut broken = BTreeSet::new();
         for (place, json) in document.nodes.iter().enumerate() {
+            if self.is_full() {
+                return None;
+            }
             let at = format!("/nodes/{place}");
             let Some((id, node)) = self.node(&at, json, &mut trigger) else { continue };
             if places.contains_key(&id) || broken.contains(&id) {
@@ -198,6 +234,10 @@ impl Checker<'_> {
         }
         if matches!(kind, Some(NodeKind::Trigger)) && trigger.is_none() {
             *trigger = config::trigger(given).ok();
+            if let Some(Trigger::Event { .. }) = trigger {
+                let message = "nothing starts instances by a trigger of this kind yet".to_owned();
+                self.warning(FindingCode::IdleTrigger, &id, &format!("{at}/config/kind"), message);
+            }
         }
         let retry = match document.retry.as_ref().map(config::retry) {
             None => Some(Retry::default()),
@@ -242,8 +282,11 @@ impl Checker<'_> {
         places: &BTreeMap<NodeId, NodeIndex>,
         broken: &BTreeSet<NodeId>,
     ) -> bool {
-        let before = self.findings.len();
+        let before = self.errors;
         for (place, json) in documents.iter().enumerate() {
+            if self.is_full() {
+                return false;
+            }
             let at = format!("/edges/{place}");
             let Edge { from, outcome, to } = match config::shaped(json) {
                 Ok(edge) => edge,
@@ -289,7 +332,7 @@ impl Checker<'_> {
                 self.error(FindingCode::DuplicateEdge, Some(&id), &at, message);
             }
         }
-        self.findings.len() == before
+        self.errors == before
     }
 
     /// Whether there is one beginning, and an end.
@@ -368,13 +411,33 @@ impl Checker<'_> {
     }
 
     fn error(&mut self, code: FindingCode, node: Option<&NodeId>, at: &str, message: String) {
-        let (node, pointer) = (node.cloned(), at.to_owned());
-        self.findings.push(Finding { code, severity: Severity::Error, node, pointer, message });
+        self.errors += 1;
+        if self.errors <= MAX_FINDINGS {
+            self.say(Severity::Error, code, node, at, message);
+        }
     }
 
     fn warning(&mut self, code: FindingCode, node: &NodeId, at: &str, message: String) {
-        let (node, pointer) = (Some(node.clone()), at.to_owned());
-        self.findings.push(Finding { code, severity: Severity::Warning, node, pointer, message });
+        self.warnings += 1;
+        if self.warnings <= MAX_FINDINGS {
+            self.say(Severity::Warning, code, Some(node), at, message);
+        }
+    }
+
+    fn say(
+        &mut self,
+        severity: Severity,
+        code: FindingCode,
+        node: Option<&NodeId>,
+        at: &str,
+        mut message: String,
+    ) {
+        // Messages and pointers quote the document, which may have names as long as itself.
+        if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS) {
+            message.replace_range(end.., "…");
+        }
+        let (node, pointer) = (node.cloned(), short_pointer(at).to_owned());
+        self.findings.push(Finding { code, severity, node, pointer, message });
     }
 }
 

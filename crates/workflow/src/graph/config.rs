@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
 use super::{
-    ActorMode, Backoff, DEFAULT_STEPS, Delay, Ending, FindingCode, Length, MAX_STEPS, NodeKind, Retry,
-    Settings, StartRate, Trigger, WaitEvent, pointer,
+    ActorMode, Backoff, DEFAULT_STEPS, Delay, Ending, FindingCode, Length, MAX_FINDINGS, MAX_STEPS, NodeKind,
+    Retry, Settings, StartRate, Trigger, WaitEvent, pointer,
 };
 use crate::{
     Code, DEFAULT, EVENT, Expression, Kind, MAX_EVENT_KEY_CHARS, Outcome, TIMEOUT, Template, check_text,
-    is_event_key, parse_length,
+    is_event_key, parse_length, short_pointer,
 };
 
 /// How often a condition is looked at where nothing else is said.
@@ -149,7 +149,7 @@ fn switch(config: &Json) -> Read<NodeKind> {
     let SwitchConfig { cases: configs } = shaped(config)?;
     let mut wrong = Vec::new();
     if !(1..=MAX_CASES).contains(&configs.len()) {
-        wrong.push(bad("/cases", &format!("a switch has 1 to {MAX_CASES} cases")));
+        return Err(vec![bad("/cases", &format!("a switch has 1 to {MAX_CASES} cases"))]);
     }
     let mut cases = Vec::new();
     for (place, CaseConfig { outcome: name, when }) in configs.iter().enumerate() {
@@ -175,6 +175,10 @@ fn set(config: &Json) -> Read<NodeKind> {
     let mut wrong = Vec::new();
     let mut values = Vec::new();
     for (name, json) in &configs {
+        // No more than this is said of a whole graph.
+        if wrong.len() > MAX_FINDINGS {
+            break;
+        }
         let at = pointer(&["values", name]);
         if name.is_empty() || name.len() > 64 {
             wrong.push(bad(&at, "a variable's name has 1 to 64 characters"));
@@ -432,7 +436,11 @@ fn outcome(at: &str, name: &str, wrong: &mut Vec<Wrong>) -> Option<Outcome> {
 fn template(at: &str, json: &Json, wrong: &mut Vec<Wrong>) -> Template {
     Template::parse(json).unwrap_or_else(|errors| {
         wrong.extend(errors.into_iter().map(|error| {
-            (FindingCode::BadExpression, format!("{at}{}", error.pointer), error.source.to_string())
+            (
+                FindingCode::BadExpression,
+                short_pointer(&format!("{at}{}", error.pointer)).to_owned(),
+                error.source.to_string(),
+            )
         }));
         Template::Fixed(Json::Null)
     })

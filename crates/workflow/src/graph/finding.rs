@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::NodeId;
 
+/// Most findings that are said of one graph; that there are more is one more.
+pub const MAX_FINDINGS: usize = 200;
+
 /// Something to be said of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -108,6 +111,10 @@ codes! {
     BusyLoop = "busy_loop";
     /// A wait that may last for ever.
     UnboundedWait = "unbounded_wait";
+    /// A trigger of a kind that nothing starts instances by yet.
+    IdleTrigger = "idle_trigger";
+    /// There is more to be said than is said.
+    MoreFindings = "more_findings";
 }
 
 impl fmt::Display for FindingCode {

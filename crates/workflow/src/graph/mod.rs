@@ -17,7 +17,7 @@ use crate::{Code, Expression, NodeId, Outcome, Template};
 
 pub use check::{Catalog, Checked, HandlerSpec, check};
 pub use document::SCHEMA_VERSION;
-pub use finding::{Finding, FindingCode, Severity};
+pub use finding::{Finding, FindingCode, MAX_FINDINGS, Severity};
 
 /// Largest document, in bytes of JSON.
 pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;

@@ -9,7 +9,7 @@ use super::{
     Activity, Actor, Attempt, EndStatus, Life, Opening, Refusal, Step, StepEnded, StepMove, Write, decide,
     waiting,
 };
-use crate::Outcome;
+use crate::{Outcome, json_bytes};
 
 /// An operator's command.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,6 +211,11 @@ fn signal(turn: &mut Turn<'_>, key: &str, payload: &Json) -> Result<(), Refusal>
     let most = turn.limits.kept_signals;
     if turn.state.signals.len() >= most {
         return Err(Refusal::TooManySignals { most });
+    }
+    let kept = turn.state.signals.iter().map(|signal| json_bytes(&signal.payload)).sum::<usize>();
+    let (bytes, most) = (kept + json_bytes(&payload), turn.limits.kept_signal_bytes);
+    if bytes > most {
+        return Err(Refusal::SignalsTooLarge { bytes, most });
     }
     if !turn.has_room() {
         return Err(too_many(turn));

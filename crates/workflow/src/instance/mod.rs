@@ -37,8 +37,17 @@ pub struct Limits {
     pub payload_bytes: usize,
     /// Largest evaluated config, in bytes of JSON: `steps_input.max_bytes`.
     pub input_bytes: usize,
+    /// What the expressions of one turn may cost together, in units: a unit is one visit of a node of an expression's
+    /// tree, or sixteen bytes of what is made. A turn is what an instance does in one commit.
+    pub turn_units: u64,
+    /// Most nodes that one turn enters.
+    pub turn_steps: u32,
+    /// Most bytes of inputs, outputs and payloads that one turn writes.
+    pub turn_bytes: usize,
     /// Most signals that wait for their wait, per instance.
     pub kept_signals: usize,
+    /// Most bytes of JSON that these have together.
+    pub kept_signal_bytes: usize,
     /// Most rows of waits, signals and commands, per instance, whatever became of them. What would open one more
     /// wait fails the instance; a command beyond them is refused, unless it is to cancel.
     pub waits: u32,
@@ -54,7 +63,11 @@ impl Default for Limits {
         Self {
             payload_bytes: 256 * 1024,
             input_bytes: 64 * 1024,
+            turn_units: 1_000_000,
+            turn_steps: 1_000,
+            turn_bytes: 4 * 1024 * 1024,
             kept_signals: 100,
+            kept_signal_bytes: 1024 * 1024,
             waits: 10_000,
             lost_leases: 10,
             depth: 8,

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::{
     Activity, Actor, Attempt, Failure, InstanceId, InstanceRow, Lease, Life, SignalId, State, Token, WaitKind,
 };
-use crate::{NodeId, Outcome};
+use crate::{NodeId, Outcome, json_bytes};
 
 /// A turn, complete. A store performs all of it in one transaction, or nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,6 +148,35 @@ impl Write {
                 | Self::KeepSignal { .. }
                 | Self::RecordCommand { .. }
         )
+    }
+
+    /// How many bytes of values it writes; the rest of a row is small.
+    pub(super) fn bytes(&self) -> usize {
+        let shared = |json: &Option<Arc<Json>>| json.as_deref().map_or(0, json_bytes);
+        let ended = |ended: &StepEnded| {
+            ended.output.as_ref().map_or(0, json_bytes)
+                + ended.failure.as_ref().map_or(0, |failure| failure.message.len())
+        };
+        match self {
+            Self::Step { change: StepChange::Open { input, resume, opening, .. }, .. } => {
+                let end = if let Opening::Ended(end) = opening { ended(end) } else { 0 };
+                shared(input) + shared(resume) + end
+            }
+            Self::Step { change: StepChange::Move { to, .. }, .. } => match to {
+                StepMove::Queued { resume, .. } => shared(resume),
+                StepMove::Ended(end) => ended(end),
+                StepMove::Waiting | StepMove::Paused => 0,
+            },
+            Self::CloseWait { how: WaitEnd::Fired { payload }, .. } => shared(payload),
+            Self::KeepSignal { payload, .. } | Self::RecordCommand { payload, .. } => json_bytes(payload),
+            Self::OpenWait { .. }
+            | Self::LookAgain { .. }
+            | Self::PauseWait { .. }
+            | Self::CloseWait { how: WaitEnd::Cancelled, .. }
+            | Self::OpenDeadline { .. }
+            | Self::UseSignal { .. }
+            | Self::CloseWaits => 0,
+        }
     }
 }
 

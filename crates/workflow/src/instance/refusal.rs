@@ -77,6 +77,14 @@ pub enum Refusal {
         /// The limit.
         most: usize,
     },
+    /// The signals that wait for their wait are too large together.
+    #[error("signals of {bytes} bytes would be waiting for their wait; {most} are the most")]
+    SignalsTooLarge {
+        /// How large they would be.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
     /// The instance has as many waits, signals and commands as one may have.
     #[error(
         "the instance has {most} waits, signals and commands, which are the most; it can only be cancelled"
@@ -117,7 +125,7 @@ impl Refusal {
             Self::PayloadTooNested { .. } => "payload_too_nested",
             Self::BadKey => "bad_key",
             Self::BadText(_) => TextError::CODE,
-            Self::TooManySignals { .. } => "too_many_signals",
+            Self::TooManySignals { .. } | Self::SignalsTooLarge { .. } => "too_many_signals",
             Self::TooManyWaits { .. } => TOO_MANY_WAITS,
             Self::StartRate { .. } => "start_rate",
             Self::TooDeep { .. } => "too_deep",

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Chance, Code, DEFAULT, ERROR, Ending, ExpressionError, Graph, MAX_JSON_DEPTH, Node, NodeIndex, NodeKind,
-    Outcome, Scope, TIMEOUT, json_bytes, nests_deeper_than,
+    Outcome, Scope, TIMEOUT, Template, TurnBudget, json_bytes, nests_deeper_than,
 };
 
 /// What is at least between two turns of an instance.
@@ -21,6 +21,11 @@ pub(super) const MAX_STEPS_TAKEN: &str = "max_steps";
 pub(super) const NO_EDGE: &str = "no_edge";
 /// The code of what an instance with too many waits is refused, and of its failure.
 pub(super) const TOO_MANY_WAITS: &str = "too_many_waits";
+/// The failure code of an instance whose turn would be too much: no edge is taken for it. A retry goes on from the
+/// node at which it stopped, in a turn of its own.
+const TOO_MUCH_AT_ONCE: &str = "too_much_at_once";
+pub(super) const EXPRESSION: &str = "expression";
+const VARS_TOO_LARGE: &str = "vars_too_large";
 
 pub(super) struct Turn<'a> {
     pub(super) graph: &'a Graph,
@@ -29,6 +34,15 @@ pub(super) struct Turn<'a> {
     pub(super) now: Timestamp,
     chance: Chance,
     writes: Vec<Write>,
+    budget: TurnBudget,
+    /// How many nodes it has entered.
+    entered: u32,
+    /// How many bytes its writes have.
+    written: usize,
+    /// The limit that it would have gone beyond, in words.
+    beyond: Option<String>,
+    /// How many bytes of JSON the variables have, once somebody has asked.
+    vars_bytes: Option<usize>,
 }
 
 impl<'a> Turn<'a> {
@@ -39,11 +53,32 @@ impl<'a> Turn<'a> {
         chance: Chance,
         now: Timestamp,
     ) -> Self {
-        Self { graph, limits, state, now, chance, writes: Vec::new() }
+        Self {
+            graph,
+            limits,
+            state,
+            now,
+            chance,
+            writes: Vec::new(),
+            budget: TurnBudget::new(limits.turn_units),
+            entered: 0,
+            written: 0,
+            beyond: None,
+            vars_bytes: None,
+        }
     }
 
     /// The plan that the turn has come to.
     pub(super) fn finish(mut self, by: Actor, new: bool) -> Plan {
+        // It came to a stop for want of an answer that it could no longer pay for.
+        if let Some(failure) = self.too_much()
+            && self.state.life.step().is_some()
+        {
+            waiting::abandon(&mut self);
+            self.cancel_step();
+            let (node, attempt) = (self.node(), self.attempt().cloned());
+            self.fail(node, attempt, failure);
+        }
         if !new {
             self.state.lock_version += 1;
             self.state.updated_at = self.now.max(self.state.updated_at + TICK);
@@ -63,7 +98,31 @@ impl<'a> Turn<'a> {
 
     pub(super) fn write(&mut self, write: Write) {
         self.state.waits += u32::from(write.opens_wait());
+        self.written += write.bytes();
         self.writes.push(write);
+    }
+
+    /// The failure that the turn is, where it was or would be too much.
+    pub(super) fn too_much(&self) -> Option<Failure> {
+        let message = match &self.beyond {
+            Some(beyond) => beyond.clone(),
+            None if self.budget.is_spent() => {
+                let most = self.limits.turn_units;
+                format!("the expressions of one turn take more than {most} units, which are the most")
+            }
+            None => return None,
+        };
+        Some(Failure::fatal(TOO_MUCH_AT_ONCE, &message))
+    }
+
+    /// Whether the turn may write one more value; it is over where it may not.
+    fn may_write(&mut self, json: &Json) -> bool {
+        let most = self.limits.turn_bytes;
+        let fits = self.written + json_bytes(json) <= most;
+        if !fits {
+            self.beyond = Some(format!("one turn would write more than {most} bytes, which are the most"));
+        }
+        fits
     }
 
     /// Whether the instance may have one more row of waits, signals and commands.
@@ -122,6 +181,7 @@ impl<'a> Turn<'a> {
             steps: &self.state.steps,
             event,
             now: self.now,
+            budget: &self.budget,
         }
     }
 
@@ -132,7 +192,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Walks on from node to node until one needs somebody, waits, or ends the instance. Every node entered counts
-    /// against the limit of steps, which bounds the walk.
+    /// against the limit of steps and against the turn's, which bounds the walk.
     pub(super) fn walk(&mut self, mut next: Option<NodeIndex>) {
         while let Some(node) = next {
             next = self.enter(node);
@@ -150,6 +210,14 @@ impl<'a> Turn<'a> {
         let visits = self.state.visits.entry(index).or_default();
         *visits += 1;
         let attempt = Attempt { node: index, visit: *visits, attempt: 1, lost: 0, input: None, resume: None };
+        self.entered += 1;
+        let most = self.limits.turn_steps;
+        if self.entered > most {
+            self.beyond = Some(format!("one turn would enter more than {most} nodes, which are the most"));
+        }
+        if let Some(failure) = self.too_much() {
+            return self.failed_at_once(&attempt, failure);
+        }
         self.perform(attempt)
     }
 
@@ -182,9 +250,9 @@ impl<'a> Turn<'a> {
             NodeKind::Set { values } => self.set(&attempt, values),
             NodeKind::Action { input, .. } => {
                 if attempt.input.is_none() {
-                    match input.render(&self.scope(&Json::Null)) {
+                    match input.render(&self.scope(&Json::Null), self.limits.input_bytes) {
                         Ok(input) => attempt.input = Some(Arc::new(input)),
-                        Err(error) => return self.broken(&attempt, &error),
+                        Err(error) => return self.unrendered(&attempt, &error, "input_too_large"),
                     }
                 }
                 if let Some(input) = &attempt.input
@@ -193,15 +261,22 @@ impl<'a> Turn<'a> {
                     attempt.input = None;
                     return self.failed_at_once(&attempt, failure);
                 }
+                if !attempt.input.clone().is_none_or(|input| self.may_write(&input)) {
+                    attempt.input = None;
+                    return self.stopped(&attempt);
+                }
                 self.queue(attempt, self.now);
                 None
             }
             NodeKind::Delay(delay) => waiting::delay(self, attempt, delay),
             NodeKind::WaitEvent(wait) => waiting::wait(self, attempt, wait),
-            NodeKind::End(Ending::Completed { output }) => match output.render(&self.scope(&Json::Null)) {
+            NodeKind::End(Ending::Completed { output }) => match self.rendered(output) {
                 Ok(output) => {
                     if let Err(failure) = fits(&output, self.limits.payload_bytes, "output_too_large") {
                         return self.failed_at_once(&attempt, failure);
+                    }
+                    if !self.may_write(&output) {
+                        return self.stopped(&attempt);
                     }
                     let ended = StepEnded {
                         status: EndStatus::Completed,
@@ -214,41 +289,82 @@ impl<'a> Turn<'a> {
                     self.state.life = Life::Completed { output, at: self.now };
                     None
                 }
-                Err(error) => self.broken(&attempt, &error),
+                Err(error) => self.unrendered(&attempt, &error, "output_too_large"),
             },
-            NodeKind::End(Ending::Failed { code, message }) => {
-                match message.render(&self.scope(&Json::Null)) {
-                    Ok(message) => {
-                        let message = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
-                        self.failed_at_once(&attempt, Failure::new(code.clone(), &message, false))
-                    }
-                    Err(error) => self.broken(&attempt, &error),
+            NodeKind::End(Ending::Failed { code, message }) => match self.rendered(message) {
+                Ok(message) => {
+                    let message = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+                    self.failed_at_once(&attempt, Failure::new(code.clone(), &message, false))
                 }
-            }
+                Err(error) => self.unrendered(&attempt, &error, "output_too_large"),
+            },
         }
     }
 
-    fn set(&mut self, attempt: &Attempt, values: &[(String, crate::Template)]) -> Option<NodeIndex> {
-        let before = Arc::clone(&self.state.vars);
+    /// A template's value, unless it is larger than anything that is kept.
+    pub(super) fn rendered(&self, template: &Template) -> Result<Json, ExpressionError> {
+        template.render(&self.scope(&Json::Null), self.limits.payload_bytes)
+    }
+
+    /// Sets one variable after the other, each as large as the ones before it leave room for.
+    fn set(&mut self, attempt: &Attempt, values: &[(String, Template)]) -> Option<NodeIndex> {
         let mut output = Map::new();
+        let mut before = Vec::new();
         for (name, template) in values {
-            match template.render(&self.scope(&Json::Null)) {
-                Ok(value) => {
-                    output.insert(name.clone(), value.clone());
-                    Arc::make_mut(&mut self.state.vars).insert(name.clone(), value);
+            let set = self.rendered(template).map_err(|error| failure_of(&error, VARS_TOO_LARGE));
+            match set.and_then(|value| Ok((self.set_one(name, value.clone())?, value))) {
+                Ok((old, value)) => {
+                    before.push((name, old));
+                    output.insert(name.clone(), value);
                 }
-                Err(error) => {
-                    self.state.vars = before;
-                    return self.broken(attempt, &error);
+                Err(failure) => {
+                    self.vars_bytes = None;
+                    let vars = Arc::make_mut(&mut self.state.vars);
+                    for (name, old) in before.into_iter().rev() {
+                        match old {
+                            Some(old) => vars.insert(name.clone(), old),
+                            None => vars.remove(name),
+                        };
+                    }
+                    return self.failed_at_once(attempt, failure);
                 }
             }
         }
-        let vars = Json::Object(self.state.vars.as_ref().clone());
-        if let Err(failure) = fits(&vars, self.limits.payload_bytes, "vars_too_large") {
-            self.state.vars = before;
-            return self.failed_at_once(attempt, failure);
-        }
         self.ended_at_once(attempt, DEFAULT, Some(Json::Object(output)))
+    }
+
+    /// Sets a variable and gives what it was; leaves it alone where there would be too much of all of them.
+    fn set_one(&mut self, name: &str, value: Json) -> Result<Option<Json>, Failure> {
+        if nests_deeper_than(&value, MAX_JSON_DEPTH - 1) {
+            let message = format!("it is nested deeper than {MAX_JSON_DEPTH} levels");
+            return Err(Failure::fatal(VARS_TOO_LARGE, &message));
+        }
+        // A name and a value, with a colon and a comma.
+        let entry = |name: &str, value: &Json| json_bytes(&Json::from(name)) + json_bytes(value) + 2;
+        let all = if let Some(bytes) = self.vars_bytes {
+            bytes
+        } else {
+            let bytes = self.state.vars.iter().map(|(name, value)| entry(name, value)).sum();
+            self.pay(bytes)?;
+            bytes
+        };
+        let old = self.state.vars.get(name).map(|value| entry(name, value)).unwrap_or_default();
+        self.pay(old)?;
+        let bytes = all - old + entry(name, &value);
+        let most = self.limits.payload_bytes;
+        // Braces, and no comma after the last.
+        if bytes + 1 > most {
+            let bytes = bytes + 1;
+            let message = format!("the variables have {bytes} bytes of JSON; {most} are the most");
+            return Err(Failure::fatal(VARS_TOO_LARGE, &message));
+        }
+        self.vars_bytes = Some(bytes);
+        Ok(Arc::make_mut(&mut self.state.vars).insert(name.to_owned(), value))
+    }
+
+    /// Pays for a look at so many bytes.
+    fn pay(&self, bytes: usize) -> Result<(), Failure> {
+        self.budget.take_bytes(bytes).map_err(|error| failure_of(&error, VARS_TOO_LARGE))
     }
 
     /// Opens a step for whoever comes.
@@ -316,6 +432,9 @@ impl<'a> Turn<'a> {
         outcome: &str,
         output: Option<Json>,
     ) -> Option<NodeIndex> {
+        if output.as_ref().is_some_and(|output| !self.may_write(output)) {
+            return self.stopped(attempt);
+        }
         let outcome = Outcome::new(outcome).ok();
         let ended =
             StepEnded { status: EndStatus::Completed, outcome: outcome.clone(), output, failure: None };
@@ -325,10 +444,27 @@ impl<'a> Turn<'a> {
 
     /// A node whose expression had no value.
     pub(super) fn broken(&mut self, attempt: &Attempt, error: &ExpressionError) -> Option<NodeIndex> {
-        self.failed_at_once(attempt, Failure::fatal("expression", &error.to_string()))
+        self.failed_at_once(attempt, failure_of(error, EXPRESSION))
+    }
+
+    /// A node whose template had no value, or one that is too large.
+    fn unrendered(
+        &mut self,
+        attempt: &Attempt,
+        error: &ExpressionError,
+        too_large: &'static str,
+    ) -> Option<NodeIndex> {
+        self.failed_at_once(attempt, failure_of(error, too_large))
+    }
+
+    /// A node at which the turn has become too much.
+    pub(super) fn stopped(&mut self, attempt: &Attempt) -> Option<NodeIndex> {
+        let failure = self.too_much().unwrap_or_else(|| Failure::fatal(TOO_MUCH_AT_ONCE, "the turn is over"));
+        self.failed_at_once(attempt, failure)
     }
 
     pub(super) fn failed_at_once(&mut self, attempt: &Attempt, failure: Failure) -> Option<NodeIndex> {
+        let failure = self.too_much().unwrap_or(failure);
         let route = self.route(attempt.node, false);
         let ended = failed(route.as_ref().map(|(outcome, _)| outcome.clone()), failure.clone());
         self.open(attempt, Opening::Ended(ended));
@@ -337,6 +473,9 @@ impl<'a> Turn<'a> {
 
     /// Where a failure leads, if anywhere.
     fn route(&self, node: NodeIndex, timed_out: bool) -> Option<(Outcome, NodeIndex)> {
+        if self.too_much().is_some() {
+            return None;
+        }
         let node: &Node = self.graph.node(node);
         let timeout = node.edge(TIMEOUT).filter(|_| timed_out).map(|to| (Outcome::of(TIMEOUT), to));
         timeout.or_else(|| node.edge(ERROR).map(|to| (Outcome::of(ERROR), to)))
@@ -390,6 +529,7 @@ impl<'a> Turn<'a> {
 
     /// The step that the instance stands at has failed: another attempt, the edge for it, or the instance's end.
     pub(super) fn step_failed(&mut self, failure: Failure, timed_out: bool) {
+        let failure = self.too_much().unwrap_or(failure);
         let Some(attempt) = self.attempt().cloned() else { return };
         let retry = &self.graph.node(attempt.node).retry;
         let failures = attempt.attempt - attempt.lost;
@@ -441,6 +581,12 @@ impl<'a> Turn<'a> {
 
 pub(super) fn failed(outcome: Option<Outcome>, failure: Failure) -> StepEnded {
     StepEnded { status: EndStatus::Failed, outcome, output: None, failure: Some(failure) }
+}
+
+/// The failure that an expression's error is.
+pub(super) fn failure_of(error: &ExpressionError, too_large: &'static str) -> Failure {
+    let code = if matches!(error, ExpressionError::TooLarge { .. }) { too_large } else { EXPRESSION };
+    Failure::fatal(code, &error.to_string())
 }
 
 /// Whether a value can be kept, or the failure that it is.

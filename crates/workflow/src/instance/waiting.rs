@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value as Json, json};
 
 use super::decide::stored;
-use super::turn::{TOO_MANY_WAITS, Turn, failed};
+use super::turn::{EXPRESSION, TOO_MANY_WAITS, Turn, failed, failure_of};
 use super::{
     Activity, Attempt, Failure, Opening, Refusal, Step, StepMove, Wait, WaitEnd, WaitKind, WaitRow, Write,
     decide,
@@ -15,6 +15,8 @@ use crate::{
     CONDITION, DEFAULT, Delay, EVENT, Length, NodeIndex, NodeKind, Outcome, TIMEOUT, Template, WaitEvent,
     parse_length,
 };
+
+const BAD_VALUE: &str = "bad_value";
 
 /// Enters a `delay` node.
 pub(super) fn delay(turn: &mut Turn<'_>, attempt: Attempt, delay: &Delay) -> Option<NodeIndex> {
@@ -50,6 +52,10 @@ pub(super) fn wait(turn: &mut Turn<'_>, attempt: Attempt, node: &WaitEvent) -> O
             && let Some(payload) = kept(turn, key, Some(node))
         {
             return turn.ended_at_once(&attempt, EVENT, Some(payload.as_ref().clone()));
+        }
+        // None of them fitted, or the turn can't look at any more of them.
+        if turn.too_much().is_some() {
+            return turn.stopped(&attempt);
         }
         match holds(turn, node) {
             Ok(true) => return turn.ended_at_once(&attempt, CONDITION, None),
@@ -254,9 +260,7 @@ fn matches(turn: &Turn<'_>, node: &WaitEvent, payload: &Json) -> bool {
 /// Whether a node's condition holds.
 fn holds(turn: &Turn<'_>, node: &WaitEvent) -> Result<bool, Failure> {
     let Some(condition) = &node.condition else { return Ok(false) };
-    condition
-        .is_true(&turn.scope(&Json::Null))
-        .map_err(|error| Failure::fatal("expression", &error.to_string()))
+    condition.is_true(&turn.scope(&Json::Null)).map_err(|error| failure_of(&error, EXPRESSION))
 }
 
 /// When to look at a wait next.
@@ -284,13 +288,13 @@ fn time(turn: &Turn<'_>, template: &Template) -> Result<Timestamp, Failure> {
 }
 
 fn text(turn: &Turn<'_>, template: &Template) -> Result<String, Failure> {
-    match template.render(&turn.scope(&Json::Null)) {
+    match turn.rendered(template) {
         Ok(Json::String(text)) => Ok(text),
         Ok(other) => Err(bad_value(&format!("{other} is no text"))),
-        Err(error) => Err(Failure::fatal("expression", &error.to_string())),
+        Err(error) => Err(failure_of(&error, BAD_VALUE)),
     }
 }
 
 fn bad_value(message: &str) -> Failure {
-    Failure::fatal("bad_value", message)
+    Failure::fatal(BAD_VALUE, message)
 }
