@@ -54,7 +54,7 @@ impl Database {
 /// Publish the migration that makes the workflow tables.
 ///
 /// Writes `DIR/YYYYMMDDHHMMSS_create_workflow_tables.sql`, for whatever runs your migrations. Names of tables and types of
-/// keys come from [workflows] in heddle.toml; they hold from then on.
+/// keys come from `[workflows]` in heddle.toml; they hold from then on.
 #[derive(Args)]
 pub struct Install {
     /// The type of the tables' own keys [env: `HEDDLE_WORKFLOWS_PRIMARY_KEY_TYPE`] [default: bigint].
