@@ -97,12 +97,8 @@ impl WorkflowPostgres {
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let work = tokio::time::timeout(ANSWER, work(Arc::clone(&self.database)));
-        match tokio::spawn(work).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(late)) => Err(failed("get an answer from the database")(late)),
-            Err(broken) => Err(failed("go through with a call of the database")(broken)),
-        }
+        let work = answered(work(Arc::clone(&self.database)));
+        tokio::spawn(work).await.map_err(failed("go through with a call of the database"))?
     }
 }
 
@@ -120,10 +116,13 @@ impl Database {
         statement: &'static str,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, StoreError> {
-        let client = self.connections.reserve().await?;
-        let rows = query(&client, &self.tables, attempted, statement, params).await;
-        client.release();
-        rows
+        answered(async {
+            let client = self.connections.reserve().await?;
+            let rows = query(&client, &self.tables, attempted, statement, params).await;
+            client.release();
+            rows
+        })
+        .await
     }
 
     /// The same; how many rows it changed.
@@ -133,11 +132,19 @@ impl Database {
         statement: &'static str,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<u64, StoreError> {
-        let client = self.connections.reserve().await?;
-        let changed = execute(&client, &self.tables, attempted, statement, params).await;
-        client.release();
-        changed
+        answered(async {
+            let client = self.connections.reserve().await?;
+            let changed = execute(&client, &self.tables, attempted, statement, params).await;
+            client.release();
+            changed
+        })
+        .await
     }
+}
+
+/// Waits for an answer, and not for ever. A connection that has none to give is given up.
+async fn answered<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    tokio::time::timeout(ANSWER, work).await.map_err(failed("get an answer from the database"))?
 }
 
 async fn query(
