@@ -196,6 +196,11 @@ pub(super) fn subject(row: &InstanceRow) -> [Option<&str>; 3] {
     ["key", "type", "id"].map(|part| row.subject.get(part).and_then(Json::as_str))
 }
 
+/// The two halves of a morph pair, type and id.
+pub(super) fn halves(morph: Option<&Morph>) -> (Option<&str>, Option<&str>) {
+    (morph.map(|morph| morph.kind.as_str()), morph.map(|morph| morph.id.as_str()))
+}
+
 /// JSON as its column holds it.
 pub(super) fn text(json: Option<&Json>) -> Option<String> {
     json.map(ToString::to_string)

@@ -11,12 +11,12 @@ use tokio_postgres::types::ToSql;
 
 use super::{Database, WorkflowPostgres, failed, system_time};
 use crate::StoreError;
-use crate::workflows::columns::check_morph;
+use crate::workflows::columns::{check_morph, halves};
 use crate::workflows::raw::RawVersion;
 use crate::workflows::sql::definitions::postgres as definitions;
 use crate::workflows::sql::versions::postgres as versions;
 use crate::workflows::tables::Tables;
-use crate::workflows::{Key, Morph, NewVersion, PublishError, Publishing, Version, owner_scope};
+use crate::workflows::{Key, NewVersion, PublishError, Publishing, Version, owner_scope};
 
 const READ: &str = "read a version";
 const PUBLISH: &str = "publish a version";
@@ -126,10 +126,6 @@ async fn publish(
     let published = one(run(&transaction, tables, versions::GET, &[&id]).await?)?;
     transaction.commit().await.map_err(failed(PUBLISH))?;
     published.map(Ok).ok_or(StoreError::Closed)
-}
-
-fn halves(morph: Option<&Morph>) -> (Option<&str>, Option<&str>) {
-    (morph.map(|morph| morph.kind.as_str()), morph.map(|morph| morph.id.as_str()))
 }
 
 async fn run(

@@ -8,13 +8,15 @@ use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
 
 use super::super::system_time;
-use crate::workflows::columns::{AddWait, Change, ChangeWait, MoveStep, failure, shared_text, subject, text};
+use crate::workflows::columns::{
+    AddWait, Change, ChangeWait, MoveStep, failure, halves, shared_text, subject, text,
+};
 use crate::workflows::sql::idempotency_keys::postgres as idempotency_keys;
 use crate::workflows::sql::instances::postgres as instances;
 use crate::workflows::sql::step_runs::postgres as step_runs;
 use crate::workflows::sql::waits::postgres as waits;
 use crate::workflows::tables::Tables;
-use crate::workflows::{Morph, NewInstance, Turn};
+use crate::workflows::{NewInstance, Turn};
 
 /// A column's values.
 type Column<'a> = Box<dyn ToSql + Sync + Send + 'a>;
@@ -358,9 +360,6 @@ fn turned<'a>(turns: &[&'a Turn]) -> Asked<'a> {
 /// New instances.
 fn begun<'a>(starts: &[(Option<String>, &'a NewInstance, &'a Turn)]) -> Asked<'a> {
     type Start<'a> = (Option<String>, &'a NewInstance, &'a Turn);
-    fn half<'a>(morph: Option<&'a Morph>, of: impl Fn(&'a Morph) -> &'a str) -> Option<&'a str> {
-        morph.map(of)
-    }
     let new = |start: &Start<'a>| start.1;
     let row = |start: &Start<'a>| &start.2.plan.row;
     let columns = vec![
@@ -368,8 +367,8 @@ fn begun<'a>(starts: &[(Option<String>, &'a NewInstance, &'a Turn)]) -> Asked<'a
         each(starts, |start| row(start).id.as_str()),
         each(starts, |start| new(start).definition.0.as_str()),
         each(starts, |start| new(start).version.0.as_str()),
-        each(starts, |start| half(new(start).owner.as_ref(), |morph| &morph.kind)),
-        each(starts, |start| half(new(start).owner.as_ref(), |morph| &morph.id)),
+        each(starts, |start| halves(new(start).owner.as_ref()).0),
+        each(starts, |start| halves(new(start).owner.as_ref()).1),
         each(starts, |start| subject(row(start))[0]),
         each(starts, |start| subject(row(start))[1]),
         each(starts, |start| subject(row(start))[2]),
@@ -378,8 +377,8 @@ fn begun<'a>(starts: &[(Option<String>, &'a NewInstance, &'a Turn)]) -> Asked<'a
         each(starts, |start| row(start).trigger.to_string()),
         each(starts, |start| new(start).idempotency.as_ref().map(|key| key.0.as_str())),
         each(starts, |start| new(start).actor_mode.name()),
-        each(starts, |start| half(new(start).starter.as_ref(), |morph| &morph.kind)),
-        each(starts, |start| half(new(start).starter.as_ref(), |morph| &morph.id)),
+        each(starts, |start| halves(new(start).starter.as_ref()).0),
+        each(starts, |start| halves(new(start).starter.as_ref()).1),
         each(starts, |start| i64::from(row(start).depth)),
         each(starts, |start| row(start).status.name()),
         each(starts, |start| row(start).current_node.as_ref().map(NodeId::as_str)),
